@@ -29,7 +29,7 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs pyodide soak bench tables \
         mutants distributed distributed-here notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
@@ -47,11 +47,12 @@ help:
 	@echo '                      against PyMahjongGB: WINS=$(WINS) random wins'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
-	@echo 'make readme           write the generated tables of README.md and docs/reference anew'
+	@echo 'make readme           write the generated tables of README.md, docs/reference and docs/leaderboard.md anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
 	@echo 'make screenshots      photograph the pages in a browser anew'
 	@echo 'make docs             build the documentation site in build/site, without the network'
+	@echo 'make pyodide          fetch what the page of the site needs that plays in a tab; make docs then has it'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
@@ -167,6 +168,7 @@ rules: $(TEST)
 
 readme: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.readme
+	$(Q)$(BIN)/mahjong-env leaderboard page
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.pictures
@@ -177,6 +179,9 @@ screenshots: $(TEST)
 docs: $(TEST)
 	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
 	@echo 'written: build/site/index.html'
+
+pyodide: $(TEST)
+	$(Q)$(BIN)/python -m tools.play_in_tab
 
 soak: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m soak --minutes $(MINUTES)

@@ -76,11 +76,17 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_attr_annotations = False  # the types stand in the signature
 
+# Where the workflow "Release" publishes the site: what shows a link to it asks there for the picture.
+_OWNER, _NAME = _SETTINGS["project"]["urls"]["Repository"].rstrip("/").split("/")[-2:]
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", f"https://{_OWNER}.github.io/{_NAME}/")
+
 html_theme = "furo"
 html_title = f"mahjong_env {release}"
 html_static_path = ["static"]
+html_extra_path = ["payoffs-light.svg", "payoffs-dark.svg"]  # which a page of standings names in HTML of its own
 html_logo = html_favicon = "static/logo.svg"
 html_css_files = ["site.css"]
+html_js_files = [("sort_tables.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None  # the same sources give the same site

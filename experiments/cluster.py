@@ -2,9 +2,11 @@
 
 `PYTHONPATH=tests python -m experiments.cluster` in the environment of `make distributed`, on a machine with two free
 cores. Both take turns; medians count. The cluster is up before the clock starts, and has done each piece of work once.
+With `sent` behind it, what is sent is all that is measured, which takes no cluster.
 """
 
 import pickle
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +23,14 @@ from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import blocks, play_block, sigma
+from mahjong_training.evaluation.matches import block_cache, blocks, play_block, sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import Common, Trajectories, play_part
 from mahjong_training.runtime.ray_cluster import connected
 from mahjong_training.runtime.workers import new_executor
 
 VARIANT, RUNS, PARTS = "hebei", 3, 4
+SENT = ("hebei", "wuhan")
 
 
 def compare(name: str, unit: str, work: Callable[[str | None], int]) -> None:
@@ -44,13 +47,51 @@ def compare(name: str, unit: str, work: Callable[[str | None], int]) -> None:
     )
 
 
-def sent(name: str, result: Any, number: int, played: float) -> None:
-    """Print the bytes of a result as it travels, and the share of the time for writing and reading it."""
-    begin = time.process_time()
-    data = pickle.dumps(result, protocol=5)
-    pickle.loads(data)
-    spent = time.process_time() - begin
-    print(f"{name}: {len(data) / number:.0f} bytes each, {spent / (played + spent):.2%} of the time for sending")
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what some work brings, and the seconds of the processor that it takes, the median of three."""
+    found, took = None, []
+    for _ in range(RUNS):
+        begin = time.process_time()
+        found = work()
+        took.append(time.process_time() - begin)
+    return found, median(took)
+
+
+def sent(name: str, play: Callable[[], Any], count: Callable[[Any], int]) -> tuple[Any, float]:
+    """Print how fast work is, the bytes of its result as it travels, and the share of the time for sending it.
+
+    Args:
+        name: what is counted.
+        play: the work.
+        count: says how many of it a result holds.
+
+    Returns:
+        the result, and the seconds that it took.
+    """
+    result, seconds = timed(play)
+    _, sending = timed(lambda: pickle.loads(pickle.dumps(result, protocol=5)))
+    size, number = len(pickle.dumps(result, protocol=5)), count(result)
+    print(
+        f"{name}: {number / seconds:,.0f}/s of a core, {size / number:,.0f} bytes each, {sending / seconds:.1%} of the "
+        "time for writing and reading them"
+    )
+    return result, seconds
+
+
+def sending(variant: str) -> None:
+    """Print what is sent, and for how long, by one process without a cluster."""
+    played, agents = rules(variant), [make_agent("greedy"), make_agent("random")]
+    (block,) = blocks(one_against_copies(0, 1, played.people), 1500)
+    result, seconds = sent(
+        f"{variant}, hands of an evaluation", lambda: play_block(played, agents, block, 1), lambda one: one.hands.sum()
+    )
+    with TemporaryDirectory() as folder:
+        cache = block_cache(Path(folder), played, ["greedy", "random"], agents, 1)
+        _, keeping = timed(lambda: cache.put(block, result))
+    weights = Learner(TrainConfig(variant=variant), people=played.people, unit=sigma(played), claims=True).weights()
+    common = Common(played, weights, [], [], 2048, 1, 0.0)
+    sent(f"{variant}, decisions of train", lambda: play_part(common, (1, 0, 0)), len)
+    print(f"{variant}: {keeping / seconds:.1%} for keeping (--out); weights of {len(pickle.dumps(weights)):,} bytes")
 
 
 def evaluation(where: str | None) -> int:
@@ -89,25 +130,20 @@ def learning() -> None:
 
     compare("train, collecting", "decisions", collect)
     compare("train --ahead, playing and learning", "decisions", learn)
-    start = time.process_time()
-    hands = Trajectories.joined(executors[None].gather(begin(None)))
-    sent("train, a decision", hands, len(hands), time.process_time() - start)
-    print(f"the weights: {len(pickle.dumps(learner.weights())):,} bytes")
     for one in executors.values():
         one.close()
 
 
 def main() -> None:
     torch.set_num_threads(1)
+    for variant in SENT:
+        sending(variant)
+    if "sent" in sys.argv[1:]:
+        return
     with connected("local", workers=2):
         compare("evaluation", "hands", evaluation)
         compare("recording", "hands", recording)
         learning()
-    played, agents = rules(VARIANT), [make_agent("greedy"), make_agent("random")]
-    (block,) = blocks(one_against_copies(0, 1, played.people), 1500)
-    start = time.process_time()
-    result = play_block(played, agents, block, 1)
-    sent("evaluation, a hand", result, int(result.hands.sum()), time.process_time() - start)
 
 
 if __name__ == "__main__":

@@ -80,8 +80,10 @@ __all__ = [
 ]
 
 # Last, because the registry looks at this package.
+from mahjong_env.environments import notebook as _notebook
 from mahjong_env.environments import registration as _registration
 
+_notebook.show_tables()
 _registration.register_all()
 
 

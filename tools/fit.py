@@ -5,8 +5,11 @@ with one agent in all seats, first the reference agent (or --player) and then th
 to now; try the result against the reference agent, with several margins, on deals that are used for nothing else. The
 best round is written, beside the networks of the other variants.
 
-`python -m tools.fit opponent-hands` counts how far hands of the reference agent are from a win, by discards and melds,
-in every variant: what `search` needs for worlds that look like games.
+`python -m tools.fit folding VARIANT` measures what the agent `folding` weighs: chances of hands, and who waits for
+what, in hands of the reference agent.
+
+`python -m tools.fit opponent-hands [VARIANT ...]` counts how far hands of the reference agent are from a win, by
+discards and melds, in every variant or in those: what `search` needs for worlds that look like games.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,11 +34,14 @@ from mahjong_agents.greedy import reference_agent
 from mahjong_agents.search.opponent_hands import COUNTS_PATH
 from mahjong_agents.value.afterstates import Afterstates, actions_but_wins
 from mahjong_agents.value.agent import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork, ValueAgent
-from mahjong_env import VARIANTS, Engine, Rules, View, make_engine
+from mahjong_agents.value.folding import NUMBERS_PATH as FOLDING_PATH
+from mahjong_agents.value.folding import FoldingModel, danger_facts, hand_facts
+from mahjong_env import VARIANTS, Engine, Rules, View, make_engine, rules
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.basics.files import read_arrays
 from mahjong_env.engine.opponent_hands import distances_of_hands
 from mahjong_env.environments.agents import play_to_end
+from mahjong_env.observation.acceptance import Discards, look_ahead
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
@@ -50,6 +57,7 @@ SEED_OF_TUNING = 5_000
 DEAL_INS_COUNT = 2.0  # weight of the rare deal-ins among what is learned
 GAMES = 2048  # that are played at once
 SHARE = 0.5  # of the decisions that are kept: those of one hand have much in common
+SHARE_OF_PAIRS = 0.1  # of a discard and a seat that may wait for it
 STEP_BACK = 0.25  # of the explored decisions, those that may leave the hand farther from a win than it could be
 
 Experience = dict[str, NDArray[Any]]
@@ -73,10 +81,15 @@ def main() -> None:
     value.add_argument("--margins", type=float, nargs="+", default=[0.0, 0.02, 0.04], help="sigma to be promised more")
     value.add_argument("--deals", type=int, default=1500, help="on which rounds and margins are compared")
     value.set_defaults(fit=fit_value_model, out=NUMBERS_PATH)
+    folding = what.add_parser("folding", help="the model of `folding`")
+    folding.add_argument("variant", choices=sorted(VARIANTS))
+    folding.add_argument("--hands", type=int, default=8192, help="hands that are looked into")
+    folding.set_defaults(fit=fit_folding, out=FOLDING_PATH)
     hands = what.add_parser("opponent-hands", help="the counts of `search`")
+    hands.add_argument("variants", nargs="*", help="those that are counted anew; all if none is named")
     hands.add_argument("--hands", type=int, default=4096, help="hands for each variant")
     hands.set_defaults(fit=count_opponent_hands, out=COUNTS_PATH)
-    for command in (value, hands):
+    for command in (value, folding, hands):
         command.add_argument("--seed", type=int, default=0)
         command.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -92,7 +105,6 @@ def main() -> None:
 def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
     """Learn, print what each round came to, and return the arrays of the best with those of other variants."""
     rules = VARIANTS[options.variant]
-    others = read_arrays(options.out.read_bytes(), MOST_BYTES) if options.out.exists() else {}
     agent = reference_agent(rules) if options.player is None else make_agent(options.player)
     best, most = None, -np.inf
     known: list[Experience] = []
@@ -107,8 +119,13 @@ def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
             if gain.mean > most:
                 best, most = tried, gain.mean
         agent = ValueAgent.of(best)
-    kept = {name: array for name, array in others.items() if not name.startswith(f"{rules.name}_")}
+    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
     return kept | best.arrays(rules.name)
+
+
+def written(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file, none if there is no such file."""
+    return read_arrays(path.read_bytes(), MOST_BYTES) if path.exists() else {}
 
 
 def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
@@ -267,14 +284,144 @@ def report(network: OutcomeNetwork, known: Experience) -> None:
     print(f"held out: {100 * explained:.1f} % of the variance of points; chances to win (and wins): {', '.join(shown)}")
 
 
+# --- Chances and dangers ----------------------------------------------------------------------------------------------
+
+
+def fit_folding(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
+    """Fit, print how well hands that it was not fitted on are foreseen, and return the arrays, others' beside them."""
+    rules = VARIANTS[options.variant]
+    parts = range(-(-options.hands // GAMES))
+    known, points = zip(*(look_into_hands(rules, [options.seed, part]) for part in parts), strict=True)
+    fitted, held_out = joined(list(known[:-1] or known)), known[-1]
+    win = logistic(fitted["hand"], fitted["won"])
+    waits = logistic(fitted["seat"], fitted["waits"])
+    means = np.concatenate(points).reshape(-1, 3, 2).sum(axis=0)
+    won, dealt_in, neither = (means[:, 0] / means[:, 1] / sigma(rules)).tolist()
+    model = FoldingModel(win, waits, 1.0, won - neither, max(neither - dealt_in, 0.0))
+    model = replace(model, scale=float(fitted["deal_in"].sum() / danger_of(fitted, model).sum()))
+    print(f"{rules.title}: a win is worth {model.gain:.2f} sigma, a deal-in costs {model.loss:.2f}")
+    chance, danger = of_facts(held_out["hand"], win), danger_of(held_out, model)
+    waited = of_facts(held_out["seat"], waits)
+    for name, found, label in (
+        ("hands won", chance, held_out["won"]),
+        ("waited for", waited, held_out["waits"]),
+        ("discards won on", danger, held_out["deal_in"]),
+    ):
+        rate = label.mean()
+        print(
+            f"{name}: {100 * rate:.2f} % of {len(label):,}, foreseen {100 * found.mean():.2f} %; log loss "
+            f"{log_loss(found, label):.4f}, that of the rate alone {log_loss(np.full(len(label), rate), label):.4f}"
+        )
+    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
+    return kept | model.arrays(rules.name)
+
+
+def of_facts(facts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    return 1 / (1 + np.exp(-(facts.astype(np.float32) @ weights)))
+
+
+def danger_of(known: Experience, model: FoldingModel) -> NDArray[Any]:
+    """Return [m] how probably the discards that were played are won on."""
+    waits = of_facts(known["played"].reshape(-1, known["played"].shape[-1]), model.waits)
+    return model.scale * (1 - np.prod(1 - waits.reshape(known["there"].shape) * known["there"], axis=1))
+
+
+def log_loss(found: NDArray[Any], label: NDArray[Any]) -> float:
+    found = np.clip(found, 1e-9, 1 - 1e-9)
+    return float(-np.where(label, np.log(found), np.log1p(-found)).mean())
+
+
+def logistic(facts: NDArray[Any], label: NDArray[Any], *, ridge: float = 1.0, steps: int = 12) -> NDArray[np.float32]:
+    """Fit the weights of log odds by Newton's method."""
+    weights = np.zeros(facts.shape[1])
+    for _ in range(steps):
+        slope, bend = -ridge * weights, ridge * np.eye(len(weights))
+        for start in range(0, len(facts), 100_000):
+            some = facts[start : start + 100_000].astype(np.float32)
+            found = 1 / (1 + np.exp(-(some @ weights.astype(np.float32))))
+            slope += some.T @ (label[start : start + 100_000] - found)
+            bend += some.T @ (some * (found * (1 - found))[:, None])
+        weights += np.linalg.solve(bend, slope)
+    return weights.astype(np.float32)
+
+
+def look_into_hands(rules: Rules, seed: list[int]) -> tuple[Experience, NDArray[Any]]:
+    """Play `GAMES` hands of the reference agent, and look behind some of its discards.
+
+    Returns:
+        For m discards ``hand`` [2 m, W], with and without the acceptance, and ``won`` [2 m] the hand in the end;
+        ``played`` [m, 3, F] of the other slots and the discard, ``there`` [m, 3] whether somebody sits there,
+        ``deal_in`` [m]; and for k pairs of a slot and a legal discard ``seat`` [k, F] and ``waits`` [k].
+        And [3, 2] points, and their number, of seats that have won, have dealt in, neither.
+    """
+    rng, agent = np.random.default_rng(seed), reference_agent(rules)
+    engine = make_engine(rules, GAMES, seed=training_seed(*seed))
+    points, fate = np.zeros((2, GAMES, rules.people), np.int64)
+    parts: list[Experience] = []
+    whose: list[NDArray[np.int64]] = []  # game, person
+    last_discard, deal_ins, size = np.full(GAMES, -1), [np.zeros(0, np.int64)], 0
+
+    def choose(live: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+        nonlocal size
+        whole = engine.view(games=live)
+        actions = agent.act(whole, rng)
+        last_discard[live[actions < CONCEALED_KONG]] = -1
+        some = np.flatnonzero((actions < CONCEALED_KONG) & (whole.num_discards > 0) & (rng.random(len(live)) < SHARE))
+        if some.size:
+            view, hidden, played = (
+                whole.take(some),
+                engine.hidden(live[some], seats[some]),
+                actions[some].astype(np.intp),
+            )
+            every = np.arange(len(some))
+            discards = Discards.of(view, every)
+            distance = discards.distance_by_kind()[every, played]
+            help_ = look_ahead(view).help[every, played].astype(np.float32)
+            row, kind = np.nonzero(view.action_mask[:, :34] & (rng.random((len(some), 34)) < SHARE_OF_PAIRS))
+            slots = np.flatnonzero(view.house_wind[0, 1:] >= 0) + 1
+            facts = [danger_facts(view, row, slot, kind) for slot in slots]
+            parts.append(
+                {
+                    "hand": np.concatenate(
+                        [hand_facts(view, every, distance, known) for known in (help_, np.full(len(some), np.nan))]
+                    ),
+                    "seat": np.concatenate(facts).astype(np.float16),
+                    "waits": np.concatenate([hidden.waits[row, slot, kind] for slot in slots]),
+                    "played": np.stack([danger_facts(view, every, slot, played) for slot in (1, 2, 3)], axis=1),
+                    "there": view.house_wind[:, 1:] >= 0,
+                }
+            )
+            whose.append(np.stack([live[some], seats[some]]))
+            last_discard[live[some]] = size + every
+            size += len(some)
+        return actions
+
+    for turn in play_to_end(engine, choose):
+        points[turn.games] += turn.result.rewards
+        ended = turn.result.outcome
+        by = np.flatnonzero(ended.winner >= 0)
+        fate[ended.game[by], ended.winner[by]] = 1
+        thrown = np.flatnonzero(ended.source == "discard")
+        fate[ended.game[thrown], ended.from_seat[thrown]] = 2
+        deal_ins.append(last_discard[ended.game[thrown]])
+    deal_in = np.zeros(size + 1, np.bool_)
+    deal_in[np.concatenate(deal_ins)] = True
+    known = joined(parts)
+    won = [fate[tuple(one)] == 1 for one in whose]
+    known["won"] = np.concatenate([np.tile(one, 2) for one in won])
+    known["deal_in"] = deal_in[:-1]
+    return known, np.array([[points[fate == of].sum(), (fate == of).sum()] for of in (1, 2, 0)])
+
+
 # --- Opponents' hands -------------------------------------------------------------------------------------------------
 
 
 def count_opponent_hands(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
-    counts = {name: count(rules, options.hands, options.seed) for name, rules in VARIANTS.items()}
+    chosen = [rules(name) for name in options.variants or VARIANTS]
+    counts = {of.name: count(of, options.hands, options.seed) for of in chosen}
     for name, found in counts.items():
         print(f"{VARIANTS[name].title}: {found.sum():,} hands seen")
-    return counts
+    return written(options.out) | counts
 
 
 def count(rules: Rules, hands: int, seed: int) -> NDArray[np.uint32]:

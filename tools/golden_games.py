@@ -20,7 +20,7 @@ from mahjong_env.scoring.receipt import rows_text
 from mahjong_env.state.arrays import Phase
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
-SEEDS = {"wuhan": 5, "hangzhou": 97, "hebei": 22, "taiwan": 2, "fuzhou": 0}
+SEEDS = {"wuhan": 5, "hangzhou": 97, "hebei": 22, "taiwan": 2, "fuzhou": 0, "mcr": 142}
 """Seeds of games that end in a win with several rows, after claims and not too late."""
 
 

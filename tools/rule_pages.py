@@ -6,26 +6,27 @@ The pages are the pages that are shipped with the package, filled with the defau
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from unicodedata import normalize
 
 import mahjong_env
 from mahjong_env.rulebook.page import COMMON, anchor, variant_page
-from mahjong_env.variants import IN_PREPARATION
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "rules"
-GLOSSARY = ROOT / "docs" / "glossary.md"
+GLOSSARIES = {"en": ROOT / "docs" / "glossary.md", "zh": ROOT / "docs" / "glossary.zh.md"}
 NOTE = "<!-- Made by `make rules` from {source}; change that file. -->\n\n"
 
 
+@cache
 def pages() -> dict[str, str]:
     """The text of each page by its file name."""
     made = {}
     for language, common in COMMON.items():
         suffix = ".md" if language == "en" else f".{language}.md"
         texts = {common: common.read_text(encoding="utf-8")}
-        for name in sorted({*mahjong_env.VARIANTS, *IN_PREPARATION}):
+        for name in sorted(mahjong_env.VARIANTS):
             path = ROOT / "mahjong_env" / "variants" / f"{name}{suffix}"
             if path.is_file():
                 texts[path] = variant_page(mahjong_env.VARIANTS[name], language)
@@ -40,27 +41,35 @@ def without_tones(reading: str) -> str:
     return "".join(letter for letter in normalize("NFD", reading) if letter.isascii())
 
 
-def rows_by_chinese_name() -> str:
+def rows_by_chinese_name(language: str = "en") -> str:
     """The scoring rows of all variants, one line for each Chinese name."""
     named: dict[str, tuple[str, dict[str, list[str]]]] = {}
     for rules in mahjong_env.VARIANTS.values():
         for row in rules.rows:
             chinese, _, reading = row.chinese.partition(" ")
             _, english = named.setdefault(reading, (chinese, {}))
-            english.setdefault(row.name, []).append(f"[{rules.title}](rules/{rules.name}.md#{anchor(row.name)})")
-    lines = ["| Chinese | pinyin | here |", "|---|---|---|"]
+            title, page, heading = (
+                (rules.chinese, f"{rules.name}.zh.md", chinese)
+                if language == "zh"
+                else (rules.title, f"{rules.name}.md", row.name)
+            )
+            english.setdefault(row.name, []).append(f"[{title}](rules/{page}#{anchor(heading)})")
+    heads = ("番种", "读音", "玩法") if language == "zh" else ("Chinese", "pinyin", "here")
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
     for reading, (chinese, english) in sorted(named.items(), key=lambda item: without_tones(item[0])):
         here = "; ".join(f"{name} ({', '.join(places)})" for name, places in english.items())
+        if language == "zh":
+            here = "，".join(place for places in english.values() for place in places)
         lines.append(f"| {chinese} | {reading} | {here} |")
     return "\n".join(lines)
 
 
-def glossary(text: str) -> str:
-    """The glossary with its table of rows made anew."""
+def glossary(text: str, language: str = "en") -> str:
+    """A glossary with its table of rows made anew."""
     before, start, rest = text.partition("<!-- table: rows -->\n")
     _, end, after = rest.partition("<!-- end -->")
-    assert end, "docs/glossary.md has no place for the table of rows"
-    return f"{before}{start}{rows_by_chinese_name()}\n{end}{after}"
+    assert end, "the glossary has no place for the table of rows"
+    return f"{before}{start}{rows_by_chinese_name(language)}\n{end}{after}"
 
 
 def out_of_date(folder: Path) -> list[str]:
@@ -74,5 +83,6 @@ if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     for file, text in pages().items():
         (FOLDER / file).write_text(text, encoding="utf-8")
-    GLOSSARY.write_text(glossary(GLOSSARY.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"docs/rules: {len(pages())} pages written, and the table of docs/glossary.md\n")
+    for language, path in GLOSSARIES.items():
+        path.write_text(glossary(path.read_text(encoding="utf-8"), language), encoding="utf-8")
+    sys.stdout.write(f"docs/rules: {len(pages())} pages written, and the tables of the glossaries\n")

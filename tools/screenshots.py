@@ -29,12 +29,15 @@ from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
+from mahjong_training.analysis.config import ReviewConfig
+from mahjong_training.analysis.review import Review
+from mahjong_training.analysis.review_page import html_text
 from support.browser import NARROW, WIDE, chromium, wait
+from support.playing import AT_ONCE, READY, advised
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 MOVING, MOVING_STEPS, MOVING_SEED = (1100, 940), 16, 7
-READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
-AT_ONCE = "set('pace', 0); grace = 0"
+REVIEW_SEED = 12
 
 
 def shot(browser: Any) -> Image.Image:
@@ -87,15 +90,7 @@ def steps(browser: Any, url: str, is_there: Callable[[list[str], int], bool]) ->
         browser.get(url)
         wait(browser, READY)
         browser.execute_script(AT_ONCE)
-    for count in range(200):
-        wait(browser, READY)
-        legal, position = browser.execute_script("return [state.legal, state.position]")
-        if is_there(legal, count) or not legal:
-            return
-        browser.execute_script(
-            "ask(`games/${game}/hint`, {position: state.position}).then((told) => answer(told.advice))"
-        )
-        wait(browser, f"state.position > {position}")
+    advised(browser, is_there)
 
 
 def viewer_pages(folder: Path) -> None:
@@ -133,16 +128,38 @@ def viewer_moves(folder: Path) -> None:
         # A real window is smaller than it was asked to be.
         metrics = {"width": MOVING[0], "height": MOVING[1], "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        count = browser.execute_script("document.getElementById('chart').remove(); return frames.length")
+        count = browser.execute_script(
+            "document.getElementById('chart').remove(); drawChart = () => {}; return frames.length"
+        )
         shots = []
         for number in range(count - MOVING_STEPS, count):
-            browser.execute_script("chart = () => {}; show(arguments[0])", number)
+            browser.execute_script("show(arguments[0])", number)
             shots.append(shot(browser).resize((MOVING[0] * 4 // 5, MOVING[1] * 4 // 5), Image.Resampling.LANCZOS))
     first, *rest = shots
     durations = [700] * len(rest) + [4000]
     file = FOLDER / "viewer.webp"
     first.save(file, "WEBP", save_all=True, append_images=rest, duration=durations, loop=0, quality=80, method=6)
     print(f"written: {file}, {file.stat().st_size:,} bytes")
+
+
+def review_page(folder: Path) -> None:
+    """A review at the choice that cost most, with the answer."""
+    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=REVIEW_SEED), np.random.default_rng(REVIEW_SEED)
+    agent, records = make_agent("greedy"), []
+    recorder = Recorder(engine, records.append, agents=["you", "greedy", "greedy", "greedy"])
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(agent.act(engine.view(), rng))
+    study = Review(ReviewConfig(review=True, seat=0), records[0])
+    page = folder / "review.html"
+    page.write_text(html_text(study.findings([study.play(task) for task in study.tasks])), encoding="utf-8")
+    with chromium((1280, 900)) as browser:
+        browser.get(page.as_uri())
+        browser.execute_script(
+            "const some = own().filter((one) => one.taken.startsWith('discard '));"
+            "show(some.reduce((one, other) => (other.cost[0] > one.cost[0] ? other : one)).frame);"
+            "document.getElementById('answer').click(); scrollTo(0, 0)"
+        )
+        save("review.png", shot(browser))
 
 
 def terminal(folder: Path) -> None:
@@ -168,4 +185,5 @@ if __name__ == "__main__":
         terminal(Path(made))
         viewer_pages(Path(made))
         viewer_moves(Path(made))
+        review_page(Path(made))
     play_pages()

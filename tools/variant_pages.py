@@ -16,7 +16,7 @@ from mahjong_env import Rules
 from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.rulebook.page import anchor, sections, variant_page
-from mahjong_training.evaluation.leaderboard import END, START
+from mahjong_training.evaluation.standing import END, START
 from support.case_files import hand_cases, scenes
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -208,7 +208,7 @@ def standing(rules: Rules) -> str:
     """The variant's column of the leaderboard, with what is said of all of it."""
     block = LEADERBOARD.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip()
     intro, _, table = block.partition("\n\n")
-    head, *others = cells(table)
+    head, *others = cells(table.partition("\n\n")[0])
     if rules.title not in head:
         return "Not measured yet.\n"
     column = head.index(rules.title)

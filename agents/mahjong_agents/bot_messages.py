@@ -23,13 +23,9 @@ from mahjong_env.state.arrays import Event, Phase
 VERSION: Final = 1
 """The version of the messages; it moves whenever a bot that was right before could be wrong."""
 
-_PHASES: Final = {
-    Phase.TURN: "turn",
-    Phase.CLAIM: "claim",
-    Phase.ROB: "rob",
-    Phase.OPENING: "opening",
-    Phase.STRANDED: "stranded",
-}
+_PHASES: Final = {number: name.lower() for name, number in vars(Phase).items() if name.isupper()}
+_EVENTS: Final = {number: name.lower().replace("_", " ") for name, number in vars(Event).items() if name.isupper()}
+_EVENTS[Event.EXPOSED_KONG] = "kong"
 # The arrays that stay the same for a seat throughout a hand.
 _SETTINGS: Final = (
     *("dealer", "round_wind", "house_wind", "streak", "deals_passed_on", "dice", "indicator", "wild"),
@@ -123,6 +119,8 @@ class Told:
         message |= {name: self._of(name, row) for name in ("left", "opening", "kong_draws", "flower_draw", "closing")}
         marks = self._of("marks", row)
         message["marks"] = {name: [of[at] for of in marks] for at, name in enumerate(self._view.rules.marks)}
+        if self._view.rules.has_private_walls:
+            message["walls"] = self._of("walls", row)
         return _line(message | {"chance": self.chance[row], "more": more})
 
     def legal(self, row: int) -> list[int]:
@@ -159,17 +157,11 @@ def _held(view: View, events: NDArray[np.int8]) -> NDArray[np.int8]:
 def _event(numbers: bytes) -> str:
     """An event, from its name on, as the rest of a message."""
     event, seat, kind, detail, giver = np.frombuffer(numbers, np.int8).tolist()
-    tile = {"seat": seat, "tile": _tile(kind)}
-    message: dict[str, Any] = {
-        Event.CHOW: {"event": "chow", **tile},
-        Event.PUNG: {"event": "pung", **tile},
-        Event.EXPOSED_KONG: {"event": "kong", **tile},
-        Event.ADDED_KONG: {"event": "added kong", **tile},
-        Event.CONCEALED_KONG: {"event": "concealed kong", **tile},
-        Event.DRAW: {"event": "draw", "seat": seat},
-        Event.DISCARD: {"event": "discard", **tile, "drawn": None if detail < 0 else bool(detail)},
-        Event.FLOWER: {"event": "flower", **tile},
-    }[event]
+    message: dict[str, Any] = {"event": _EVENTS[event], "seat": seat}
+    if event != Event.DRAW:
+        message["tile"] = _tile(kind)
+    if event == Event.DISCARD:
+        message["drawn"] = None if detail < 0 else bool(detail)
     if event in _CLAIMS:
         message |= {"claimed": _tile(detail), "from": giver}
     return _line(message)[1:]

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from mahjong_agents.base import AgentError
 from mahjong_env import Engine, Rules
-from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, split_wilds
 from mahjong_env.hands.kind_sets import (
     ALL_KINDS,
@@ -35,8 +34,8 @@ from mahjong_env.hands.kind_sets import (
     members,
     pack,
 )
-from mahjong_env.hands.shanten import Hands, Shanten
-from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.hands.shanten import Hands, Melded
+from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import Phase
 
@@ -44,6 +43,8 @@ WEIGHTS_FILE: Final = Path(__file__).with_name("control_variates.json")
 """The weights that are shipped; `mahjong_training.fit_control_variates` writes it."""
 UNIT: Final = 2**20
 """Luck is kept in whole fractions of a point, this many to one: sums are then exact in any order."""
+_DRAWS_AT_ONCE: Final = 2048
+"""Draws that wait until they are looked at together: a few hundred, as one step has them, take nearly as long."""
 _MOST_LEFT: Final = 2 / 3
 """Control variates that leave more of the variance than this are not worth their time."""
 
@@ -82,11 +83,7 @@ def useful_weights(rules: Rules) -> NDArray[np.float64] | None:
 
 
 class Luck:
-    """The luck of B games, kept up to date while they are played.
-
-    Attributes:
-        sums: [B, S, F] sums of innovations without weights; with weights [B, S] luck in points.
-    """
+    """The luck of B games, while they are played. What follows from a draw is worked out later, many draws at once."""
 
     def __init__(self, engine: Engine, weights: NDArray[np.float64] | None = None, drawable: int | None = None) -> None:
         """Begin with games as they are.
@@ -99,22 +96,20 @@ class Luck:
         self._engine, self._state, self._weights = engine, engine.state, weights
         state, rules = engine.state, engine.rules
         games, seats = state.hand.shape[:2]
-        self._shapes = other_shapes(rules)
         self._stays = ~np.asarray(rules.flower_kinds, np.bool_)[:NUM_KINDS]
         self._code = np.full((games, seats, 4), -1, np.int32)
         self._helps, self._far = np.zeros((games, seats), np.uint64), np.zeros((games, seats), np.int8)
         self._front, self._back = state.front.copy(), state.back.copy()
         self._wall_size = state.wall.shape[1]
-        place = np.arange(self._wall_size)
-        lies = (place >= state.front[:, None]) & (place < self._wall_size - state.back[:, None])
-        row = np.nonzero(lies)[0]
-        kinds = np.bincount(row * NUM_ALL_KINDS + state.wall[lies], minlength=games * NUM_ALL_KINDS)
-        self._in_wall = kinds.reshape(games, NUM_ALL_KINDS).astype(np.int8)
+        self._in_wall = state.wall_counts(np.arange(games))
         self._person_at = state.person_at.astype(np.intp)
         left = state.left(np.arange(games)).astype(np.float64)
         self._drawable = left if drawable is None else np.full(games, float(drawable))
         shape = (games, seats, len(FEATURES)) if weights is None else (games, seats)
-        self.sums: NDArray[np.float64] = np.zeros(shape)
+        self._sums: NDArray[np.float64] = np.zeros(shape)
+        self._waiting: list[_Draws | tuple[NDArray[np.intp], NDArray[np.intp]]] = []  # draws and notes, in their order
+        self._draws_waiting = 0
+        self._noted: list[NDArray[np.int64]] = []
         self._look(np.arange(games))
 
     def add(self, games: NDArray[np.intp]) -> None:
@@ -127,16 +122,51 @@ class Luck:
         # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
         drew = drew[(state.phase[drew] == Phase.TURN) & (state.drawn[drew] >= 0)]
         if drew.size:
-            self.sums[drew] += innovations(self._draws(drew), self._weights)
+            self._waiting.append(self._draws(drew))
+            self._draws_waiting += len(drew)
+            if self._draws_waiting >= _DRAWS_AT_ONCE:
+                self._settle()
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """[B, S, F] sums of innovations without weights; with weights [B, S] luck in points."""
+        self._settle()
+        return self._sums
 
     def by_person(self) -> NDArray[np.int64]:
         """Return [B, P] luck in `UNIT` parts of a point."""
         luck = np.zeros((len(self.sums), self._engine.num_people), np.int64)
-        np.put_along_axis(luck, self._person_at, np.rint(self.sums * UNIT).astype(np.int64), axis=1)
+        np.put_along_axis(luck, self._person_at, _in_units(self._sums), axis=1)
         return luck
+
+    def note(self, games: NDArray[np.intp], persons: NDArray[np.intp]) -> None:
+        """Note the luck, as it is now, of a person in each of [n] games; `noted` tells it."""
+        self._waiting.append((games, (self._person_at[games] == persons[:, None]).argmax(axis=1)))
+
+    def noted(self) -> NDArray[np.int64]:
+        """Return [m] what was noted in all, in `UNIT` parts of a point."""
+        self._settle()
+        return np.concatenate([np.zeros(0, np.int64), *self._noted])
+
+    def _settle(self) -> None:
+        """Work out the draws that wait, and go through them and the notes in their order."""
+        parts = [part for part in self._waiting if isinstance(part, _Draws)]
+        found = innovations(_Draws.joined(parts), self._weights) if parts else self._sums
+        first = 0
+        for part in self._waiting:
+            if isinstance(part, _Draws):
+                self._sums[part.games] += found[first : first + len(part.games)]
+                first += len(part.games)
+            else:
+                self._noted.append(_in_units(self._sums[part]))
+        self._waiting, self._draws_waiting = [], 0
 
     def _take_from_walls(self, games: NDArray[np.intp]) -> None:
         state, last = self._state, self._wall_size - 1
+        if state.has_private_walls:
+            # What is left of all walls is as likely to be drawn: nobody knows which tile lies in whose.
+            self._in_wall[games], self._front[games] = state.wall_counts(games), state.front[games]
+            return
         for now, before, is_front in ((state.front, self._front, True), (state.back, self._back, False)):
             while True:
                 games_left = games[before[games] < now[games]]
@@ -174,16 +204,20 @@ class Luck:
         hand[has, drawn[has]] -= 1
         hand, wilds = split_wilds(hand, wild)
         melds = state.num_melds[game, seat].astype(np.intp)
-        counts = count_planes(hand) if any(self._shapes) else None
+        rules = self._engine.rules
+        counts = count_planes(hand) if needs_counts(rules) else None
+        laid = None
+        if rules.aims is not None:
+            every_kind_left = np.zeros(len(game), np.uint64)
+            laid = Melded.of(state.meld_type[game, seat], state.meld_kind[game, seat], every_kind_left)
         codes = code.T.astype(np.intp, order="C")
-        sets = self._engine.rules.sets - melds
-        shanten = Shanten(Hands(codes, wilds, sets, melds == 0, counts), self._shapes)
-        helps = shanten.kinds_that_help(shanten.distance)
+        found = shanten(Hands(codes, wilds, rules.sets - melds, melds == 0, counts, laid), rules)
+        helps = found.kinds_that_help(found.distance)
         some = np.flatnonzero(wild >= 0)
         helps[some] |= BIT_OF_KIND[wild[some]]
         self._code[game, seat] = code
         self._helps[game, seat] = helps & pack(self._stays[None])
-        self._far[game, seat] = shanten.distance
+        self._far[game, seat] = found.distance
 
     def _draws(self, games: NDArray[np.intp]) -> _Draws:
         state = self._state
@@ -195,6 +229,10 @@ class Luck:
         hand[rows, kind] -= 1
         left = state.left(games) / self._drawable[games]
         return _Draws(self._engine, games, seat, kind, hand, wall, left, self._helps[games], self._far[games])
+
+
+def _in_units(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(points * UNIT).astype(np.int64)
 
 
 # --- Innovations ----------------------------------------------------------------------------------------------
@@ -241,7 +279,7 @@ _FIRST: Final = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), stri
 
 
 class _Draws:
-    """Draws of one tile in each of n games; everything else is as it was before.
+    """Draws of one tile in each of n games; everything else is as it was before. The games may go on.
 
     Attributes:
         engine: the games, after the draw.
@@ -254,6 +292,11 @@ class _Draws:
         distance: [n, S] how far each hand is from a win; ``far`` [n] the drawer's, from 0 for one tile on.
         waits: [n, S] who is one tile from a win, the drawer left out.
         part: [n] the part of the hand.
+        wild: [n] the wild kind, -1 for none.
+        dealer: [n]
+        melds: [n] of the drawer; ``pungs`` [n, 34] bool the open ones of them.
+        wins: the wins that tiles of the wall would make possible; ``won_in`` [k] their rows, ``won_by`` [k] the kinds,
+            ``won_how`` [k] the first of their features (`_PAY`).
     """
 
     def __init__(
@@ -278,6 +321,65 @@ class _Draws:
         self.part = np.clip((PARTS * (1 - left)).astype(np.intp), 0, PARTS - 1)
         self.waits = distance <= 1
         self.waits[self.rows, seat] = False
+        state = engine.state
+        self.wild, self.dealer = state.wild[games].astype(np.intp), state.dealer[games]
+        self.melds, self.pungs = state.num_melds[games, seat], state.open_pung[games, seat]
+        self._find_wins()
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Draws]) -> _Draws:
+        """Return several draws as one."""
+        if len(parts) == 1:
+            return parts[0]
+        draws = cls.__new__(cls)
+        draws.engine = parts[0].engine
+        for name, array in vars(parts[0]).items():
+            if isinstance(array, np.ndarray):
+                setattr(draws, name, np.concatenate([getattr(part, name) for part in parts]))
+        draws._planes = count_planes(draws.wall)
+        first = np.cumsum([0, *(len(part.rows) for part in parts)])
+        draws.rows = np.arange(first[-1])
+        draws.won_in = np.concatenate([part.won_in + start for part, start in zip(parts, first, strict=False)])
+        wins = [part.wins for part in parts if part.wins is not None]
+        draws.wins = Wins.join(wins) if wins else None
+        return draws
+
+    def _find_wins(self) -> None:
+        rules, state, seats = self.engine.rules, self.engine.state, self.helps.shape[1]
+        helps = self.helps[self.rows, self.seat]
+        # [k] draws, winners, kinds as sets, and names
+        found = [(np.flatnonzero(self.far == 0), self.seat, helps, "own win")]
+        for ahead in range(1, seats):
+            seat = (self.seat + ahead) % seats
+            at, wants = np.flatnonzero(self.waits[self.rows, seat]), self.helps[self.rows, seat]
+            found += [
+                (at, seat, wants & ~helps, "win with a useless tile"),
+                (at, seat, wants & helps, "win with a useful tile"),
+            ]
+        listed = []
+        for at, seat, kinds, name in found:
+            which, kind = members(kinds[at])
+            row = at[which]
+            possible = self.wall[row, kind] > 0
+            row, kind = row[possible], kind[possible]
+            listed.append((row, kind, seat[row], np.full(len(row), _FIRST[name])))
+        own = len(listed[0][0])
+        self.won_in, self.won_by, winner, self.won_how = (
+            np.concatenate(arrays) for arrays in zip(*listed, strict=True)
+        )
+        tile, winners = self.won_by.astype(np.int8), state.seats(self.games[self.won_in], winner)
+        wins = []
+        if own:
+            some, rows = slice(own), self.won_in[:own]
+            by_draw = wins_from_state(rules, state, winners.take(np.arange(own)), tile[some], Source.DRAW, -1)
+            # Another tile lies there already.
+            by_draw.counts[np.arange(own), self.kind[rows]] -= 1
+            by_draw.counts[np.arange(own), self.won_by[some]] += 1
+            wins.append(by_draw)
+        if len(tile) > own:
+            others, giver = winners.take(np.arange(own, len(tile))), self.seat[self.won_in[own:]]
+            wins.append(wins_from_state(rules, state, others, tile[own:], Source.DISCARD, giver))
+        self.wins: Wins | None = Wins.join(wins) if wins else None
 
     def shares(self, kinds: KindSets) -> NDArray[np.float64]:
         """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
@@ -351,13 +453,11 @@ def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> ND
 
 def _add_own(draws: _Draws, sums: _Innovations) -> None:
     """Add what the tile does for the drawer, and who of the others loses more, and who less, if it comes nearer."""
-    state, rows, games, hand = draws.engine.state, draws.rows, draws.games, draws.hand
+    rows, hand, wild = draws.rows, draws.hand, draws.wild
     helps = draws.helps[rows, draws.seat]
-    wild = state.wild[games].astype(np.intp)
     has_wild = wild >= 0
     held = np.where(has_wild, hand[rows, wild], 0)
     natural = hand * (np.arange(NUM_KINDS) != wild[:, None])
-    melds = state.num_melds[games, draws.seat]
     suits = natural[:, :27].reshape(-1, 3, 9).sum(axis=2)
     is_one_suit = suits.max(axis=1) >= suits.sum(axis=1) - 1
     has_pairs = (natural // 2).sum(axis=1) >= _MANY_PAIRS
@@ -366,7 +466,7 @@ def _add_own(draws: _Draws, sums: _Innovations) -> None:
             helps,
             np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND),
             pack(hand == 3),
-            pack(state.open_pung[games, draws.seat]),
+            pack(draws.pungs),
             pack(hand == 2),
             pack(hand == 1),
             np.full(len(rows), _HONOURS),
@@ -376,13 +476,13 @@ def _add_own(draws: _Draws, sums: _Innovations) -> None:
     for name, number, value in (
         ("nearer", far * PARTS + part, nearer),
         ("nearer, tiles that help", far, nearer * (10 * draws.shares(helps))),
-        ("nearer, dealer", far, nearer * (state.dealer[games] == draws.seat)),
-        ("nearer, no melds", far, nearer * (melds == 0)),
+        ("nearer, dealer", far, nearer * (draws.dealer == draws.seat)),
+        ("nearer, no melds", far, nearer * (draws.melds == 0)),
         ("nearer, wild tiles", far, nearer * held),
         ("nearer, others wait", far, nearer * draws.waits.sum(axis=1)),
         ("nearer, one suit", far, nearer * is_one_suit),
         ("nearer, pairs", far, nearer * has_pairs),
-        ("nearer, melds", far, nearer * melds),
+        ("nearer, melds", far, nearer * draws.melds),
         ("wild tile", far, wild_tile),
         ("wild tile, others held", 0, wild_tile * held),
         ("fourth tile", part, fourth),
@@ -393,7 +493,7 @@ def _add_own(draws: _Draws, sums: _Innovations) -> None:
     ):
         sums.add(name, gain * value[:, None], number)
     seats = gain.shape[1]
-    is_dealer = np.arange(seats) == state.dealer[games][:, None]
+    is_dealer = np.arange(seats) == draws.dealer[:, None]
     is_dealer[rows, draws.seat] = False
     for name, who in (("nearer, cost of who waits", draws.waits), ("nearer, cost of the dealer", is_dealer)):
         more = who - who.sum(axis=1, keepdims=True) / (seats - 1)
@@ -422,49 +522,9 @@ def _add_others(draws: _Draws, sums: _Innovations) -> None:
 
 def _add_payments(draws: _Draws, sums: _Innovations) -> None:
     """Add what the wins pay that the tile makes possible, less what was to be expected of it."""
-    rows, seats = draws.rows, draws.helps.shape[1]
-    helps = draws.helps[rows, draws.seat]
-    # [k] draws, winners, kinds as sets, and names
-    found = [(np.flatnonzero(draws.far == 0), draws.seat, helps, "own win")]
-    for ahead in range(1, seats):
-        seat = (draws.seat + ahead) % seats
-        at, wants = np.flatnonzero(draws.waits[rows, seat]), draws.helps[rows, seat]
-        found += [
-            (at, seat, wants & ~helps, "win with a useless tile"),
-            (at, seat, wants & helps, "win with a useful tile"),
-        ]
-    wins: list[Wins] = []
-    listed = []
-    for at, seat, kinds, name in found:
-        which, kind = members(kinds[at])
-        row = at[which]
-        possible = draws.wall[row, kind] > 0
-        row, kind = row[possible], kind[possible]
-        if row.size:
-            wins.append(_wins(draws, row, seat[row], kind, by_draw=name == "own win"))
-            listed.append((name, row, kind))
-    if not wins:
+    if draws.wins is None:
         return
-    # All at once: to ask for a score takes more time than to work out the scores of a few more hands.
-    scores = draws.engine.rules.score(Wins.join(wins))
-    payments = np.split(
-        np.where(scores.legal[:, None], scores.payments, 0), np.cumsum([len(row) for _, row, _ in listed])[:-1]
-    )
-    for (name, row, kind), paid in zip(listed, payments, strict=True):
-        innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.total[row]
-        sums.add(name, paid * innovation[:, None], draws.part[row], row)
-
-
-def _wins(
-    draws: _Draws, row: NDArray[np.intp], winner: NDArray[np.intp], kind: NDArray[np.intp], *, by_draw: bool
-) -> Wins:
-    """Return the wins of some seats [k], in the games of these rows [k], with these kinds [k]."""
-    state = draws.engine.state
-    seats, tile = state.seats(draws.games[row], winner), kind.astype(np.int8)
-    if not by_draw:
-        return wins_from_state(state, seats, tile, Source.DISCARD, draws.seat[row])
-    wins = wins_from_state(state, seats, tile, Source.DRAW, -1)
-    # Another tile lies there already.
-    wins.counts[np.arange(len(row)), draws.kind[row]] -= 1
-    wins.counts[np.arange(len(row)), kind] += 1
-    return wins
+    scores = draws.engine.rules.score(draws.wins)
+    paid, row, kind = np.where(scores.legal[:, None], scores.payments, 0), draws.won_in, draws.won_by
+    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.total[row]
+    sums.add("own win", paid * innovation[:, None], draws.won_how - _FIRST["own win"] + draws.part[row], row)

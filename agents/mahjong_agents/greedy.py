@@ -28,8 +28,8 @@ class GreedyAgent:
     """Fewest tiles from a win, then most unseen tiles that help; the rest is chance.
 
     It always wins when it may, claims a chow or pung only if that lowers the distance, and declares a kong unless that
-    raises it. It sees neither what a hand is worth nor what the others may be waiting for. See
-    `mahjong_env.observation.acceptance` for what it takes for a win.
+    raises it. It sees neither what a hand is worth, beyond what a win needs, nor what the others may be waiting for.
+    See `mahjong_env.observation.acceptance` for what it takes for a win.
 
     Attributes:
         name: "greedy", or "closed-greedy" if it claims nothing but a win.
@@ -123,6 +123,8 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     number[discards.row] += count_members(discards.nearest)
     is_alone = number.take(discards.row) == 1
     alone = discards.take(np.flatnonzero(is_alone))
+    is_alone_too = number.take(options.row.take(best)) == 1
+    alone_too, best = best[is_alone_too], best[~is_alone_too]
 
     row, kind, tiles = discards.take(np.flatnonzero(~is_alone)).help()
     most = np.zeros(len(view), tiles.dtype)
@@ -131,6 +133,7 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     np.maximum.at(most, options.row.take(best), tiles_of_options)
     helps_most = np.flatnonzero(tiles == most.take(row))
     best = best[tiles_of_options == most.take(options.row.take(best))]
+    best = np.concatenate([alone_too, best])
     found = (alone.row, row.take(helps_most), options.row.take(best))
     actions = (members(alone.nearest)[1], kind.take(helps_most), options.action.take(best))
     return np.concatenate(found), np.concatenate(actions)

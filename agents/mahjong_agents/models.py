@@ -7,6 +7,7 @@ or not.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.onnx_file import POLICY, exported_policy
+from mahjong_agents.policy.opened_file import OpenedFile
 from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
 
 
@@ -111,12 +113,10 @@ class TorchAgent(_Model):
             MissingExtraError: torch is not installed.
         """
         super().__init__("torch", place)
-        torch, self._is_flat = _torch(), flat
+        _torch()
+        self._is_flat = flat
         try:
-            if self._path.suffix == ".pt2":
-                self._module: Any = torch.export.load(self._path).module()
-            else:
-                self._module = torch.jit.load(str(self._path), map_location="cpu")
+            self._file = OpenedFile(_exported if self._path.suffix == ".pt2" else _scripted, self._path)
         except (OSError, ValueError, RuntimeError) as error:
             raise AgentError(f"{place}: no scripted or exported module that can be read here ({error})") from error
 
@@ -124,14 +124,14 @@ class TorchAgent(_Model):
         torch = _torch()
         seen = torch.from_numpy(observation).float()
         with torch.inference_mode():
-            return self._module(seen.flatten(1) if self._is_flat else seen)
+            return self._file.model(seen.flatten(1) if self._is_flat else seen)
 
 
 class OnnxAgent(_Model):
     """Plays an ONNX model (``onnx:model.onnx``) whose first input is [n, C, 34] or [n, C * 34], float32 or int8.
 
     Attributes:
-        session: the model, an ``onnxruntime.InferenceSession``.
+        file: the model, an ``onnxruntime.InferenceSession``.
     """
 
     def __init__(self, place: str) -> None:
@@ -141,25 +141,22 @@ class OnnxAgent(_Model):
             AgentError: there is no such file, or it is no such model.
             MissingExtraError: onnxruntime is not installed.
         """
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise MissingExtraError("ONNX models need onnxruntime: pip install 'mahjong-env[onnx]'") from error
         super().__init__("onnx", place)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # its threads wait in loops: where cores are shared, for each other
         try:
-            self.session = onnxruntime.InferenceSession(str(self._path), options, providers=["CPUExecutionProvider"])
+            self.file = OpenedFile(_session, self._path)
+        except MissingExtraError:
+            raise
         except Exception as error:  # its own kinds of errors, which have no common parent
             raise AgentError(f"{place}: no ONNX model that can be read here ({error})") from error
-        self._input = self.session.get_inputs()[0]
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
-        shown = observation.reshape(len(observation), -1) if len(self._input.shape) == 2 else observation
-        if self._input.type != "tensor(int8)":
+        session = self.file.model
+        wanted = session.get_inputs()[0]
+        shown = observation.reshape(len(observation), -1) if len(wanted.shape) == 2 else observation
+        if wanted.type != "tensor(int8)":
             shown = shown.astype(np.float32)
         try:
-            return self.session.run(None, {self._input.name: shown})[0]
+            return session.run(None, {wanted.name: shown})[0]
         except Exception as error:  # as above
             raise ValueError(error) from error
 
@@ -176,10 +173,29 @@ def onnx_agent(place: str, *, any_variant: bool = False) -> PolicyAgent | OnnxAg
         MissingExtraError: onnxruntime is not installed.
     """
     agent = OnnxAgent(place)
-    header = agent.session.get_modelmeta().custom_metadata_map.get(POLICY)
+    header = agent.file.model.get_modelmeta().custom_metadata_map.get(POLICY)
     if header is None:
         return agent
-    return exported_policy(agent.session, header, Path(place), any_variant=any_variant)
+    return exported_policy(agent.file, header, Path(place), any_variant=any_variant)
+
+
+def _scripted(file: Path | bytes) -> Any:
+    return _torch().jit.load(BytesIO(file) if isinstance(file, bytes) else str(file), map_location="cpu")
+
+
+def _exported(file: Path | bytes) -> Any:
+    return _torch().export.load(BytesIO(file) if isinstance(file, bytes) else file).module()
+
+
+def _session(file: Path | bytes) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtraError("ONNX models need onnxruntime: pip install 'mahjong-env[onnx]'") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # its threads wait in loops: where cores are shared, for each other
+    model = file if isinstance(file, bytes) else str(file)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _torch() -> Any:

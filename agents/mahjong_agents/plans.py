@@ -27,7 +27,7 @@ from mahjong_env.hands.kind_sets import (
     pack,
     unpack,
 )
-from mahjong_env.hands.shanten import Hands, Shapes, distance_to_pairs, kinds_for_pairs, pairs_can_spare
+from mahjong_env.hands.shanten import Hands, Shapes, distance_to_pairs, kinds_for_pairs, pairs_can_spare, to_pungs
 from mahjong_env.observation.acceptance import hands_after, tiles_after
 from mahjong_env.ruleset.shapes import other_shapes
 
@@ -88,7 +88,7 @@ def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prosp
     spare[at] = kinds_to_spare(cheapest)
 
     at = np.flatnonzero(plan == PUNGS)
-    distance[at], help_[at], spare[at] = _pungs(counts.take(at), sets.take(at), wilds.take(at))
+    distance[at], help_[at], spare[at] = to_pungs(counts.take(at), sets.take(at), wilds.take(at))
     at = np.flatnonzero(plan == PAIRS)
     pairs = counts.take(at)
     distance[at] = distance_to_pairs(pairs, wilds.take(at))
@@ -97,31 +97,6 @@ def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prosp
     whole = hands.counts.take(hand)
     outside = (whole.ones | whole.twos | whole.fours) & ~kinds
     return Prospects(hand, plan, distance, help_ & ALL_KINDS, spare | outside)
-
-
-def _pungs(
-    counts: CountPlanes, sets: NDArray[np.intp], wilds: NDArray[np.int8]
-) -> tuple[NDArray[np.int8], KindSets, KindSets]:
-    """Return distance, help and spare kinds for pungs and a pair."""
-    triplets = (counts.ones & counts.twos) | counts.fours
-    pairs = counts.twos & ~counts.ones
-    singles = counts.ones & ~counts.twos
-    held = [count_members(kinds).astype(np.intp) for kinds in (triplets, pairs, singles)]
-    kinds_wanted = sets + 1  # the pair is the kind of the fewest tiles
-    missing = np.zeros(len(sets), np.intp)
-    left = kinds_wanted.copy()
-    for cost, number in zip((0, 1, 2, 3), (*held, np.full(len(sets), 9)), strict=True):
-        taken = np.minimum(left, number)
-        missing += cost * taken
-        left -= taken
-    missing -= np.where(held[0] >= kinds_wanted, 0, 1)  # one of them need only be a pair
-    distance = np.maximum(missing - wilds, 0).astype(np.int8)
-    few = held[0] + held[1] < kinds_wanted
-    help_ = pairs | np.where(few, singles, _NO_KIND)
-    surplus = held[0] + held[1] + held[2] > kinds_wanted
-    spare = np.where(few & ~surplus, _NO_KIND, singles) | counts.fours
-    spare |= np.where(held[0] + held[1] > kinds_wanted, pairs, _NO_KIND)
-    return distance, help_, spare
 
 
 def possible_plans(
@@ -326,7 +301,7 @@ def far_plans(
 def _dragon(
     hands: Hands, natural: NDArray[np.int8], held: KindSets, runs: KindSets, patterns: KindSets
 ) -> tuple[NDArray[np.int8], KindSets]:
-    """Return distance and spare kinds for the nearest of some patterns of three runs."""
+    """Return [m] distances and [m] spare kinds for the nearest of some patterns of three runs."""
     laid = np.bitwise_or.reduce(runs, axis=1)
     lacks = 9 - count_members((held | laid)[:, None] & patterns).astype(np.int8)
     pattern = patterns[lacks.argmin(axis=1)]
@@ -342,7 +317,7 @@ def _dragon(
 
 
 def _wild_pair(hands: Hands, natural: NDArray[np.int8], *, has_wild: bool) -> tuple[NDArray[np.int8], KindSets]:
-    """Return distance and spare kinds for sets alone, with one wild tile kept beside them."""
+    """Return [m] distances and [m] spare kinds for sets alone, with one wild tile kept beside them."""
     if not has_wild:
         return np.full(len(natural), IMPOSSIBLE, np.int8), np.full(len(natural), np.uint64(0))
     # As if there were a pair of honours to begin with: only sets are wanted then.

@@ -107,12 +107,18 @@ def profile(rules: Rules, play: str, batch: int, samples: int = 2000) -> Shares:
     engine, rng, clock, steps = source.copy(batch), np.random.default_rng(0), Clock(), 0
     found: Counter[str] = Counter()
 
+    sampling = False
+
     def sample(_: int, frame: FrameType | None) -> None:
-        while frame is not None:
-            if part := part_of(frame.f_code.co_filename, frame.f_code.co_name):
-                found[part] += 1
-                return
+        nonlocal sampling
+        if sampling:  # on a machine so busy that the next signal comes before this one has been answered
+            return
+        sampling, part = True, None
+        while frame is not None and part is None:
+            part = part_of(frame.f_code.co_filename, frame.f_code.co_name)
             frame = frame.f_back
+        found.update([part] if part else [])
+        sampling = False
 
     before = signal.signal(signal.SIGALRM, sample)
     try:

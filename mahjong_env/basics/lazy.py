@@ -1,7 +1,10 @@
 """Properties that are worked out when they are first asked for."""
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+_Answer = TypeVar("_Answer")
 
 if TYPE_CHECKING:
     lazy = cached_property
@@ -15,3 +18,18 @@ else:
                 return self
             value = instance.__dict__[self.attrname] = self.func(instance)
             return value
+
+
+class Answers:
+    """What functions have answered about an object; nothing they look at may change afterwards."""
+
+    def once(self, ask: Callable[[Self], _Answer]) -> _Answer:
+        """The answer of a function for this object, which is called only once."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        answer: _Answer = self._answers[ask]
+        return answer
+
+    @lazy
+    def _answers(self) -> dict[Any, Any]:
+        return {}

@@ -21,14 +21,20 @@ from mahjong_env import __version__
 from mahjong_env.basics import plugins
 from mahjong_env.basics.errors import MahjongError, did_you_mean
 from mahjong_env.basics.notation import LEGEND
-from mahjong_env.cli import play_command, rules_command, score_command, show_command
+from mahjong_env.cli import botzone_command, play_command, rules_command, score_command, show_command
 from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_output
 
 SCRIPT: Final = "mahjong-env"
 """The command that installing puts on the path."""
 ENTRY_POINTS: Final = "mahjong_env.commands"
 """The entry-point group in which distributions add commands."""
-COMMANDS: Final = {"show": show_command, "play": play_command, "score": score_command, "rules": rules_command}
+COMMANDS: Final = {
+    "show": show_command,
+    "play": play_command,
+    "score": score_command,
+    "rules": rules_command,
+    "from-botzone": botzone_command,
+}
 """The commands of this package: modules with ``declare(parser)`` and ``run(arguments)``, which returns the status."""
 
 

@@ -17,20 +17,20 @@ from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
-from mahjong_env.cli.show_command import ask
 from mahjong_env.cli.terminal import has_colour, say, width
 from mahjong_env.drawing.table import person_name
 from mahjong_env.drawing.text import WIDTH, Reader, legal_text, standings_text, table_text
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
+from mahjong_env.environments.agents import Opponent, agent_name, agent_names, ask_alone, find_agent
 from mahjong_env.play.hints import advice, prospects
-from mahjong_env.play.lobby import Lobby
+from mahjong_env.play.lobby import Lobby, person_at
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
+from mahjong_env.play.reviews import reviewer
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not
 from mahjong_env.play.words import matching
-from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records, nth_record
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
 
@@ -49,18 +49,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
     browser = parser.add_argument_group("in a browser")
     about = "play on a page that this machine's browser shows; without --variant you choose there what is played"
     browser.add_argument("--browser", action="store_true", help=about)
+    browser.add_argument("--from", dest="file", metavar="RECORD", help="play a recorded match (.jsonl) on, on a page")
+    browser.add_argument("--match", type=int, default=1, help="which match of that file, from 1 (default: 1)")
+    browser.add_argument("--at", type=int, default=0, help="after how many of its actions (default: 0)")
     browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
     browser.add_argument("--no-open", action="store_true", help="print the page's address only")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Play one match, or those that a browser asks for."""
-    seed = read_seed(chosen)
-    if chosen.variant is None and (not chosen.browser or chosen.knob):
+    seed, begun = read_seed(chosen), None
+    if chosen.file is not None:
+        if chosen.variant is not None or chosen.knob or not chosen.browser:
+            raise MahjongError("--from goes with --browser, without --variant and --knob: a match has its own rules")
+        begun = nth_record(chosen.file, chosen.match), chosen.at
+    elif chosen.variant is None and (not chosen.browser or chosen.knob):
         raise MahjongError(
             f"--variant names what is played: {', '.join(sorted(VARIANTS))}; --browser alone lets you choose"
         )
-    rules = None if chosen.variant is None else read_rules(chosen)
+    rules = begun[0].rules if begun is not None else None if chosen.variant is None else read_rules(chosen)
     if rules is not None and not 0 <= chosen.seat < rules.people:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
     if not 0 <= chosen.port < 2**16:
@@ -72,7 +79,7 @@ def run(chosen: argparse.Namespace) -> int:
     kept = None if chosen.record is None else _Kept(chosen.record)
     try:
         if chosen.browser:
-            _serve(chosen, rules, seed, kept, hints)
+            _serve(chosen, rules, seed, kept, hints, begun)
         elif rules is not None:
             engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
             settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
@@ -126,22 +133,36 @@ class _Kept:
         )
 
 
-def _serve(chosen: argparse.Namespace, rules: Rules | None, seed: int, kept: _Kept | None, hints: Opponent) -> None:
-    """Answer a browser until Ctrl-C; every match has the next seed and agents of its own."""
+def _serve(
+    chosen: argparse.Namespace,
+    rules: Rules | None,
+    seed: int,
+    kept: _Kept | None,
+    hints: Opponent,
+    begun: tuple[GameRecord, int] | None,
+) -> None:
+    """Answer a browser until Ctrl-C; every match has the next seed and agents of its own, or goes on from ``begun``."""
     seeds = count(seed)
 
-    def begin(rules: Rules, names: Sequence[str], person: int, num_hands: int) -> PersonsMatch:
+    def begin(rules: Rules, names: Sequence[str], person: int, num_hands: int, seed: int) -> PersonsMatch:
         settings: dict[str, Any] = {"num_hands": num_hands, "hints": hints, "thoughts": chosen.thoughts}
         agents, file = _seated(names, person, rules), chosen.record or ""
-        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=kept, file=file)
+        return PersonsMatch(rules, agents, seed=seed, **settings, write=kept, file=file, begun=begun)
+
+    def chosen_in_lobby(rules: Rules, name: str, seat: int, num_hands: int) -> PersonsMatch:
+        seed = next(seeds)
+        return begin(rules, [name], person_at(rules, seed, seat), num_hands, seed)
 
     new_match: Callable[[], PersonsMatch] | Lobby
     if rules is None:
         names = tuple(name for name in agent_names() if _can_play(name))
-        new_match = Lobby(names, lambda rules, name, *rest: begin(rules, [name], *rest), hints)
+        new_match = Lobby(names, chosen_in_lobby, hints)
         new_match.offer  # noqa: B018  (made before anybody waits for it)
     else:
-        deal = partial(begin, rules, chosen.agents, chosen.seat, chosen.num_hands)
+
+        def deal() -> PersonsMatch:
+            return begin(rules, chosen.agents, chosen.seat, chosen.num_hands, next(seeds))
+
         # The first match is dealt before anybody waits for it: tables are computed when they are first needed.
         dealt = [deal()]
         if dealt[0].waits_for == "answer":
@@ -152,7 +173,7 @@ def _serve(chosen: argparse.Namespace, rules: Rules | None, seed: int, kept: _Ke
                 return dealt.pop()
             return deal()
 
-    with PlayServer(new_match, port=chosen.port) as server:
+    with PlayServer(new_match, port=chosen.port, reviewer=reviewer()) as server:
         print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
         if not chosen.no_open:
             webbrowser.open(server.url)
@@ -203,7 +224,7 @@ def play(
                     tell("you have left the table")
                     return
             else:
-                answer = ask(agent, engine, rng, recorder.thoughts)
+                answer = ask_alone(agent, engine, rng, recorder.thoughts)
             tell(*story.play(answer)[1])
     finally:
         recorder.close()

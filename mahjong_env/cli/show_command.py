@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,7 @@ from mahjong_env.cli.terminal import has_colour, say, width
 from mahjong_env.drawing.text import WIDTH, Reader, standings_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.environments.agents import Annotation, Opponent, agent_name
-from mahjong_env.environments.agents import ask as ask_agent
+from mahjong_env.environments.agents import agent_name, ask_alone
 from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
 from mahjong_env.viewer import viewer_html
@@ -82,7 +81,7 @@ def _play(chosen: argparse.Namespace) -> GameRecord:
     recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=names, thoughts=chosen.thoughts)
 
     def choose() -> int:
-        return ask(agents[int(engine.seat_to_act[0])], engine, rng, recorder.thoughts)
+        return ask_alone(agents[int(engine.seat_to_act[0])], engine, rng, recorder.thoughts)
 
     if chosen.html is None:
         print(f"seed {seed}")
@@ -118,10 +117,3 @@ def _tell(
             say(standings_text(engine.points[0].tolist(), story.reader), colour=colour)
     if chosen.tables != "none":
         print(table_text(engine, unicode=chosen.unicode, colour=colour, width=width(WIDTH)))
-
-
-def ask(
-    agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Annotation] | None = None
-) -> int:
-    """The answer of an agent to the question that an engine of one game asks."""
-    return int(ask_agent(agent, engine, np.zeros(1, np.intp), rng, thoughts)[0])

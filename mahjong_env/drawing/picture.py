@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,25 +58,17 @@ def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
     )
 
 
-class DrawsTiles(Protocol):
-    """Draws the tiles of a row."""
-
-    def tile(self, kind: int) -> str:
-        """One tile as SVG."""
-        ...
-
-
 @dataclass
 class Row:
-    """Tiles laid side by side from the left; collects their SVG and the width so far."""
+    """Tiles laid side by side from the left, each as ``draw`` gives its SVG; collects these and the width so far."""
 
-    drawing: DrawsTiles
+    draw: Callable[[int], str]
     width: float = 0.0
     svg: str = ""
 
     def tile(self, kind: int, *, sideways: bool = False, stacked: bool = False) -> None:
         """Lay a tile, upright or sideways; ``stacked``: a second one on top of it."""
-        shown = self.drawing.tile(kind)
+        shown = self.draw(kind)
         if not sideways:
             self.svg += f'<g transform="translate({self.width:g} 0)">{shown}</g>'
             self.width += WIDTH
@@ -179,14 +171,14 @@ class _Drawing:
         for number, (line, size, colour) in enumerate(lines):
             yield text_svg(line, x + 10, y + 24 * (number + 1), size, colour)
         for number, kind in enumerate(place.flowers):
-            row = Row(self)
+            row = Row(self.tile)
             row.tile(kind)
             at = number % columns * WIDTH * scale, number // columns * HEIGHT * scale
             yield _placed(row, x + 10 + at[0], y + 24 * len(lines) + 8 + at[1], scale)
 
     def side(self, slot: int, place: Place) -> Iterator[str]:
         """Draw hand, melds and river of the side below."""
-        row = Row(self)
+        row = Row(self.tile)
         for kind in place.hand:
             row.tile(kind)
         if place.drawn is not None:
@@ -206,7 +198,7 @@ class _Drawing:
         wide, high = WIDTH * scale, HEIGHT * scale
         offered = (*self.table.offered, self.table.is_robbed)
         for number, (kind, was_drawn, taken) in enumerate(place.river):
-            row = Row(self)
+            row = Row(self.tile)
             row.tile(kind)
             x, y = SIZE / 2 - _HALF + number % _COLUMNS * wide, SIZE / 2 + _HALF + number // _COLUMNS * high
             tile = _placed(row, x, y, scale)
@@ -258,16 +250,6 @@ class ShownHand:
     wild: int = -1
 
 
-@dataclass(frozen=True)
-class _Tiles:
-    theme: str
-    wild: int
-
-    def tile(self, kind: int) -> str:
-        is_wild = kind == self.wild and kind != HIDDEN
-        return tile_svg(None if kind == HIDDEN else kind, theme=self.theme, is_wild=is_wild)
-
-
 def hand_svg(hand: ShownHand, *, lines: Sequence[str] = (), theme: str = "light") -> str:
     """The picture of a hand.
 
@@ -283,7 +265,11 @@ def hand_svg(hand: ShownHand, *, lines: Sequence[str] = (), theme: str = "light"
         MahjongError: no such theme.
     """
     colours = theme_named(theme)
-    row = Row(_Tiles(theme, hand.wild))
+
+    def draw(kind: int) -> str:
+        return tile_svg(None if kind == HIDDEN else kind, theme=theme, is_wild=HIDDEN != kind == hand.wild)
+
+    row = Row(draw)
     for kind in hand.tiles:
         row.tile(kind)
     if hand.winning_tile is not None:

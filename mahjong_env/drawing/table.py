@@ -7,20 +7,22 @@ has drawn is seen together with what he does next (`mahjong_env.observation.visi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import Int16Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
 from mahjong_env.state.arrays import CLAIMED, NO_SEAT, Phase
 
 WINDS: Final = ("East", "South", "West", "North")
+PRIVATE_WALL: Final = "left_in_wall"
+"""The name among counters of the tiles that a seat has in its private wall."""
 HIDDEN: Final = NO_TILE
 """Stands for a tile that is not shown."""
 
@@ -71,7 +73,8 @@ class Place:
         melds: in the order in which they were made.
         flowers: exposed flowers in the order of kinds.
         river: all discards, the oldest first, those that were claimed among them.
-        counters: what the variant counts for the seat, such as ("red_discards", 2); zeros are left out.
+        counters: what the variant counts for the seat, such as ("red_discards", 2), zeros left out; and the tiles of
+            its private wall, if it has one.
     """
 
     person: int
@@ -157,92 +160,41 @@ def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Ta
         game: which one.
         below: the person whose side is below; None: the one in seat 0.
     """
-    return _Reader(engine, game).table(below)
+    state, seats = engine.state, engine.num_seats
+    persons, actor = state.person_at[game].tolist(), int(state.actor[game])
+    # Who is asked sees all that lies on the table, as everybody does when the hand is over.
+    seen = seen_table(engine.view([game], seats=persons[max(actor, 0)]))
+    places = {place.person: place for place in seen.places if place is not None}
+    first = persons.index(below) if below in persons else 0
+    order: list[int | None] = [(first + step) % seats for step in range(seats)]
+    if seats == 3:
+        order.insert(2, None)  # nobody sits across
+    offered, giver = int(state.offered[game]), int(state.offered_by[game])
+    return replace(
+        seen,
+        places=tuple(None if seat is None else _opened(places[persons[seat]], engine, game, seat) for seat in order),
+        turn=order.index(actor) if actor != NO_SEAT else None,
+        offered=(offered, None if giver == NO_SEAT or offered < 0 else order.index(giver)),
+    )
 
 
-class _Reader:
-    """One game, read by seats at the table."""
-
-    def __init__(self, engine: Engine, game: int) -> None:
-        self.engine, self.state, self.rules, self.game = engine, engine.state, engine.rules, game
-        self.persons: list[int] = self.state.person_at[game].tolist()
-        self.is_over = int(self.state.phase[game]) == Phase.OVER
-
-    def table(self, below: int | None) -> Table:
-        state, rules, game = self.state, self.rules, self.game
-        seat = self.persons.index(below) if below in self.persons else 0
-        offered, giver = int(state.offered[game]), int(state.offered_by[game])
-        return Table(
-            title=rules.title,
-            chinese=rules.chinese,
-            places=tuple(None if at is None else self.place(at) for at in self.seats_from(seat)),
-            sits_out=tuple(
-                (person_name(person), int(state.points[game, person]))
-                for person in range(self.engine.num_people)
-                if person not in self.persons
-            ),
-            hand_number=int(state.hand_in_match[game]) + 1,
-            num_hands=self.engine.num_hands if rules.ends_by_hands else None,
-            round_wind=WINDS[int(state.round_wind[game])],
-            streak=int(state.streak[game]),
-            deal_words=rules.deal_words(int(state.streak[game]), int(state.dice[game])),
-            dice=int(state.dice[game]),
-            tiles_left=int(state.left(np.array([game]))[0]),
-            wild=int(state.wild[game]),
-            wild_words=rules.wild_words,
-            indicator=int(state.indicator[game]),
-            turn=None if self.is_over else self.slot(int(state.actor[game]), seat),
-            offered=(offered, None if giver == NO_SEAT or offered < 0 else self.slot(giver, seat)),
-            is_robbed=int(state.phase[game]) == Phase.ROB,
-        )
-
-    def seats_from(self, seat: int) -> list[int | None]:
-        """The seats by slot: at tables for three nobody sits across."""
-        seats: list[int | None] = [(seat + offset) % self.rules.seats for offset in range(self.rules.seats)]
-        if len(seats) == 3:
-            seats.insert(2, None)
-        return seats
-
-    def slot(self, seat: int, below: int) -> int:
-        return self.seats_from(below).index(seat)
-
-    def place(self, seat: int) -> Place:
-        state, game = self.state, self.game
-        counters = zip(self.rules.marks, state.marks[game, seat].tolist(), strict=True)
-        hand, drawn = self.hand(seat)
-        return Place(
-            person=self.persons[seat],
-            name=person_name(self.persons[seat]),
-            wind=WINDS[int(state.house_wind[game, seat])],
-            points=int(state.points[game, self.persons[seat]]),
-            is_dealer=int(state.dealer[game]) == seat,
-            hand=hand,
-            drawn=drawn,
-            melds=tuple(self.meld(seat, number) for number in range(int(state.num_melds[game, seat]))),
-            flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), state.flowers[game, seat]).tolist()),
-            river=_river(
-                state.river[game, seat],
-                self.rules.shows_drawn & (state.river[game, seat] < 0),
-                state.river_claimed[game, seat],
-            ),
-            counters=tuple((name, value) for name, value in counters if value),
-        )
-
-    def hand(self, seat: int) -> tuple[tuple[int, ...], int | None]:
-        """The concealed tiles, and the one just drawn."""
-        counts = self.state.hand[self.game, seat].copy()
-        kind = int(self.state.drawn[self.game])
-        has_drawn = kind >= 0 and int(self.state.turn[self.game]) == seat and not self.is_over
-        if has_drawn:
-            counts[kind] -= 1
-        return tuple(np.repeat(np.arange(len(counts)), counts).tolist()), kind if has_drawn else None
-
-    def meld(self, seat: int, number: int) -> ShownMeld:
-        at, state = (self.game, seat, number), self.state
-        giver = int(state.meld_from[at])
-        steps = 0 if giver < 0 else (giver - seat) % self.rules.seats
-        meld_type, kind, claimed = (int(array[at]) for array in (state.meld_type, state.meld_kind, state.meld_claimed))
-        return shown_meld(MeldType(meld_type), kind, claimed, steps, self.rules.seats)
+def _opened(place: Place, engine: Engine, game: int, seat: int) -> Place:
+    """A place with its hand, and its concealed kongs, open."""
+    state = engine.state
+    counts, kind = state.hand[game, seat].copy(), int(state.drawn[game])
+    has_drawn = kind >= 0 and int(state.turn[game]) == seat and state.phase[game] != Phase.OVER
+    if has_drawn:
+        counts[kind] -= 1
+    melds = zip(place.melds, state.meld_kind[game, seat].tolist(), strict=False)
+    return replace(
+        place,
+        hand=tuple(np.repeat(np.arange(NUM_KINDS), counts).tolist()),
+        drawn=kind if has_drawn else None,
+        melds=tuple(
+            replace(meld, tiles=(HIDDEN, held, held, HIDDEN)) if meld.type is MeldType.CONCEALED_KONG else meld
+            for meld, held in melds
+        ),
+    )
 
 
 def shown_meld(meld_type: MeldType, kind: int, claimed: int, steps: int, seats: int) -> ShownMeld:
@@ -316,6 +268,14 @@ def seen_table(view: View, row: int = 0) -> Table:
     )
 
 
+def _counters(
+    marks: Iterable[tuple[str, int]], left: Int16Array, has_private_wall: bool
+) -> tuple[tuple[str, int], ...]:
+    """What is counted for a seat; ``left`` [1] are the tiles that it can draw."""
+    shown = tuple((name, value) for name, value in marks if value)
+    return (*shown, (PRIVATE_WALL, int(left[0]))) if has_private_wall else shown
+
+
 def _place(view: View, row: int, slot: int) -> Place:
     person = int(view.person[row, slot])
     num_melds = int(view.num_melds[row, slot])
@@ -328,6 +288,8 @@ def _place(view: View, row: int, slot: int) -> Place:
             counts[drawn] -= 1
         hand = tuple(np.repeat(np.arange(NUM_KINDS), counts).tolist())
     counters = zip(view.rules.marks, view.marks[row, slot].tolist(), strict=False)
+    river, was_drawn = view.river[row, slot], view.river_drawn[row, slot]
+    kinds = (river[river != 0] - 1) % CLAIMED
     return Place(
         person=person,
         name=person_name(person),
@@ -338,15 +300,9 @@ def _place(view: View, row: int, slot: int) -> Place:
         drawn=drawn,
         melds=tuple(_meld(view, row, slot, number) for number in range(num_melds)),
         flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), view.flowers[row, slot]).tolist()),
-        river=_river(view.river[row, slot], view.river_drawn[row, slot], view.river_claimed[row, slot]),
-        counters=tuple((name, value) for name, value in counters if value),
+        river=tuple(map(Discard, kinds.tolist(), was_drawn.tolist(), view.river_claimed[row, slot].tolist())),
+        counters=_counters(counters, view.walls[row, [slot]], view.rules.has_private_walls),
     )
-
-
-def _river(codes: NDArray[Any], was_drawn: NDArray[Any], taken: NDArray[Any]) -> tuple[Discard, ...]:
-    """Read a river as `State.river` holds it; the signs of ``codes`` do not matter."""
-    kinds = (abs(codes[codes != 0]) - 1) % CLAIMED
-    return tuple(map(Discard, kinds.tolist(), was_drawn.tolist(), taken.tolist()))
 
 
 def _meld(view: View, row: int, slot: int, number: int) -> ShownMeld:

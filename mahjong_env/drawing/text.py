@@ -19,7 +19,17 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_KINDS
-from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, person_name, read_table, seen_table
+from mahjong_env.drawing.table import (
+    HIDDEN,
+    PRIVATE_WALL,
+    WINDS,
+    Place,
+    ShownMeld,
+    Table,
+    person_name,
+    read_table,
+    seen_table,
+)
 from mahjong_env.drawing.tiles import tile_name
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
@@ -225,8 +235,9 @@ def chinese_names(rules: Rules) -> dict[str, str]:
 
 
 def marks_in_words(rules: Rules) -> dict[str, tuple[str, str]]:
-    """The words, in English and in Chinese, for what a variant counts for each seat (`Rules.marks`), by name."""
-    return {item.name: item.words for item in rules.circumstances if item.is_mark and item.words[0]}
+    """The words, in English and in Chinese, for what is counted for each seat (`table.Place.counters`), by name."""
+    words = {item.name: item.words for item in rules.circumstances if item.is_mark and item.words[0]}
+    return words | {PRIVATE_WALL: ("left in the wall", "牌墙余张")} if rules.has_private_walls else words
 
 
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
@@ -314,6 +325,7 @@ def table_text(
     person: int | None = None,
     unicode: bool = False,
     outcome: Mapping[str, Any] | None = None,
+    receipt: Receipt | None = None,
     colour: bool = False,
     width: int = WIDTH,
 ) -> str:
@@ -326,6 +338,7 @@ def table_text(
             everything is.
         unicode: tiles as Unicode characters instead of notation ("123m").
         outcome: the hand that has just ended, if any (`mahjong_env.engine.outcome.hand_info`): its result comes first.
+        receipt: how its points add up.
         colour: write colours, as ANSI sequences.
         width: columns; a narrow table has who sits there above the tiles, not beside them.
 
@@ -334,7 +347,7 @@ def table_text(
     """
     reader = Reader(person, unicode, width)
     table = read_table(engine, game) if person is None else seen_table(engine.view([game], seats=person))
-    lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules).splitlines()
+    lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules, receipt).splitlines()
     seat = int(engine.state.actor[game])
     actor = int(engine.state.person_at[game, seat]) if seat >= 0 else None
     is_told = actor is not None and person in (None, actor)

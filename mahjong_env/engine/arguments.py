@@ -98,6 +98,7 @@ def axes_of(rules: Rules, num_games: int) -> dict[str, int]:
         "P": rules.people,
         "W": int(rules.deck.sum()),
         "K": len(rules.marks),
+        "V": rules.seats if rules.has_private_walls else 0,
     }
 
 

@@ -56,7 +56,7 @@ class Engine:
     """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
 
     Persons are numbered 0 to P-1 through a match, and seats are asked for and reported by the person who sits
-    there (the same number, except in games where people take turns in sitting out).
+    there (the same number, except where people change seats or take turns in sitting out).
 
     Attributes:
         rules: the variant with its knobs.
@@ -436,9 +436,7 @@ class Engine:
         if g.size != theirs.size:
             raise ActionError(f"{theirs.size} games cannot be put in the place of {g.size}")
         self._note_moves(games, g)
-        found = other.state.arrays()
-        for name, array in self.state.arrays().items():
-            array[g] = found[name][theirs]
+        self.state.copy_games(g, other.state, theirs)
 
     def snapshot(self, games: Any = None) -> Snapshot:
         """Everything about the games, frozen.

@@ -38,20 +38,12 @@ class DealPrefetch:
         self._all_games, self._depth = np.arange(number), max(1, _AT_ONCE // number)
         dealt = State.allocate(axes_of(context.rules, number * self._depth))
         self._dealt = StepContext(dealt, context.rules, context.several_hands)
-        self._pairs = list(zip(self._state.arrays().values(), dealt.arrays().values(), strict=True))
 
     def begin(self, games: Games) -> None:
         """Begin the next matches of these games."""
         if not self._are_dealt(games).all():
             self._deal(self._all_games[~self._are_dealt(self._all_games)])
-        rows = self._rows(games)
-        if games.size == 1:  # plain numbers: numpy copies a row by its number without looking for others
-            game, row = int(games[0]), int(rows[0])
-            for array, dealt in self._pairs:
-                array[game] = dealt[row]
-            return
-        for array, dealt in self._pairs:
-            array[games] = dealt[rows]
+        self._state.copy_games(games, self._dealt.state, self._rows(games))
 
     def _rows(self, games: Games) -> Games:
         """[n] where the next matches of games stand among those dealt."""

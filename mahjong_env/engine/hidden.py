@@ -145,9 +145,7 @@ def _redistribute(
         keys[~is_rest] = _ABSENT
         tiles = _tiles(np.sort(np.concatenate([keys, flowers], axis=1), axis=1))
         is_rest = tiles != NO_TILE
-    front, end = state.front[games], np.int16(length) - state.back[games]
-    place = np.arange(length, dtype=np.int16)
-    is_left = (place >= front[:, None]) & (place < end[:, None])
+    is_left = state.undrawn(games)
     walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
     walls[is_left] = tiles[is_rest]
     state.wall[games] = walls

@@ -96,8 +96,10 @@ _MASKS: Final = [mask.tobytes() for mask in MASKS_OF_OPTIONS]
 
 
 def can_play(rules: Rules) -> bool:
-    """Whether the variant leaves the questions of this way alone, or has declared what it answers."""
+    """Whether there is one wall, and the variant leaves the questions of this way alone or has declared its answers."""
     kind = type(rules)
+    if rules.has_private_walls:
+        return False
     for name in NOT_ASKED:
         answer = getattr(kind, name)
         if answer is not getattr(Rules, name) and not getattr(answer, "only_with_marks", False):

@@ -104,8 +104,7 @@ def _exchange(
         far = np.flatnonzero(hands.short - wilds > target)
         game, sets, target = game[far], sets[far], target[far]
         wall = state.wall[game]
-        place, length = np.arange(wall.shape[1]), wall.shape[1]
-        is_left = (place >= state.front[game][:, None]) & (place < length - state.back[game][:, None])
+        length, is_left = wall.shape[1], state.undrawn(game)
         helps, spare = (unpack(kinds[far]) for kinds in (kinds_that_help(hands), kinds_to_spare(hands)))
         is_wanted = is_left & (wall < NUM_KINDS) & np.take_along_axis(helps, np.clip(wall, 0, NUM_KINDS - 1), axis=1)
         spares = spare * state.hand[game, seat]

@@ -27,7 +27,8 @@ class Deal:
         hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
             than the others:
             the last one is his first draw. Flowers named in a hand are replaced as in play.
-        draws: the next tiles of the wall, in order, after the dealer's first.
+        draws: the next tiles of the wall, in order, after the dealer's first. Where seats have private walls: a text
+            for each seat, the next tiles of its wall, replacements among them; or one text, a tile for each in turn.
         replacements: the tiles drawn as replacements, in order.
         indicator: the tile turned up (where several are turned up because of flowers, all of them in order).
         wild: the wild kind, instead of the indicator that leads to it.
@@ -36,11 +37,12 @@ class Deal:
         round_wind: "1z" to "4z"; None: as the match begins.
         house_winds: the wind of each seat, such as "1z 2z 3z 4z"; None: as the variant seats them.
         running_points: points of each person before the hand.
-        tiles_left: drawable tiles at the first decision; None: as many as there are.
+        tiles_left: drawable tiles at the first decision; None: as many as there are. Private walls have the shares of
+            them that would be drawn in turn.
     """
 
     hands: Sequence[str] = ()
-    draws: str = ""
+    draws: str | Sequence[str] = ""
     replacements: str = ""
     indicator: str | None = None
     wild: str | None = None
@@ -58,7 +60,7 @@ class _Scene:
 
     deal: Deal
     hands: list[list[int]]
-    draws: list[int]
+    draws: list[int]  # NO_TILE where none is named
     replacements: list[int]
     indicators: list[int]
     round_wind: int | None
@@ -162,7 +164,7 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
 
 
 def _read(deal: Deal, rules: Rules) -> _Scene:
-    left = int(rules.deck.sum()) - rules.seats * rules.hand_size - 1 - rules.reserve - rules.turns_indicator
+    left = rules.drawable
     for name, value, high in (
         ("dealer", deal.dealer, rules.seats - 1),
         ("dealer_streak", deal.dealer_streak, 1000),
@@ -206,16 +208,19 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
             raise DealError(
                 f"house_winds names each of {rules.seats} winds once, such as '1z 2z 3z 4z', not {deal.house_winds!r}"
             )
+    if rules.has_private_walls and deal.replacements:
+        raise DealError("replacements are drawn from private walls: name them among the draws of their seats")
     scene = _Scene(
         deal,
         hands,
-        parse_tiles(deal.draws),
+        _draws(deal, rules),
         parse_tiles(deal.replacements),
         _indicators(deal, rules),
         round_wind,
         house_winds,
     )
-    everything = [kind for hand in hands for kind in hand] + scene.draws + scene.replacements + scene.indicators
+    everything = [kind for hand in hands for kind in hand] + scene.replacements + scene.indicators
+    everything += [kind for kind in scene.draws if kind != NO_TILE]
     check_supply(everything, rules.deck, "the deal", DealError)
     unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
     if rules.turns_indicator and _turns_up_more(rules, scene) and not unnamed:
@@ -226,6 +231,28 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
             f"{len(scene.draws)} draws and {len(scene.replacements)} replacements: the wall has {room} tiles"
         )
     return scene
+
+
+def _draws(deal: Deal, rules: Rules) -> list[int]:
+    """The next tiles of the wall; private walls lie in turns (`State.private_draws`)."""
+    if isinstance(deal.draws, str):
+        return parse_tiles(deal.draws)
+    if not rules.has_private_walls:
+        raise DealError(f"draws are one text, not {deal.draws!r}: at this table all draw from one wall")
+    if not isinstance(deal.draws, Sequence) or len(deal.draws) > rules.seats:
+        raise DealError(f"draws are one text, or one for each of {rules.seats} seats, not {deal.draws!r}")
+    if deal.dealer is None:
+        raise DealError("draws of each seat need a dealer: name one")
+    of_seats = [parse_tiles(text) for text in deal.draws]
+    room = rules.drawable // rules.seats
+    draws = [NO_TILE] * rules.drawable
+    for seat, kinds in enumerate(of_seats):
+        first = (seat - deal.dealer - 1) % rules.seats
+        if len(kinds) > len(draws[first :: rules.seats]):
+            number = room + (first < rules.drawable % rules.seats)
+            raise DealError(f"seat {seat} draws {len(kinds)} tiles: its wall has {number}")
+        draws[first : first + rules.seats * len(kinds) : rules.seats] = kinds
+    return draws
 
 
 def _indicators(deal: Deal, rules: Rules) -> list[int]:

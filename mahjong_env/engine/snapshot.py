@@ -17,7 +17,7 @@ from mahjong_env.basics.files import read_arrays
 from mahjong_env.basics.memory import free_memory
 from mahjong_env.ruleset.questions import Rules
 
-FORMAT: Final = 4
+FORMAT: Final = 6
 """Version of the layout of the arrays, of `Snapshot.to_bytes`, and of how the next hands follow from a seed."""
 _HEADER = "header"
 _MOST_OF_A_HEADER: Final = 2**16

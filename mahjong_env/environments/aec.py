@@ -13,11 +13,11 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import MahjongError, RulesError
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult, hand_info
-from mahjong_env.environments.arguments import observation_space, read_arguments, read_options
+from mahjong_env.environments.arguments import check_choice, observation_space, read_arguments, read_options
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, ON_ILLEGAL
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, game_svg, render_game
@@ -26,6 +26,7 @@ from mahjong_env.observation.privileged import LAYOUT as PRIVILEGED
 from mahjong_env.observation.privileged import Hidden
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.receipt import Receipt
 
 Observation = dict[str, Int8Array]
 Wrapped = OrderEnforcingWrapper[str, Any, Any]
@@ -106,6 +107,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self.state_space = Box(-128, 127, (played.people, planes, SHAPE[1]), np.int8)
         self._to_act = -1
         self._last_hand: dict[str, Any] | None = None
+        self._last_receipt: Receipt | None = None
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The space of an agent's observations: the same object each time."""
@@ -163,6 +165,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             self._accumulate_rewards()
         if result.hand_over[0]:
             self._last_hand = hand_info(result.outcome, 0)
+            self._last_receipt = result.outcome.receipts[0] if self.render_mode in ("ansi", "human") else None
             self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
         if result.done[0]:
             cut = bool(result.truncated[0])
@@ -219,7 +222,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
-        return render_game(self.engine, 0, self.render_mode, self._last_hand)
+        return render_game(self.engine, 0, self.render_mode, self._last_hand, self._last_receipt)
 
     def __repr__(self) -> str:
         waits = "to be reset" if self._to_act < 0 else f"{self.agent_selection} to act"
@@ -293,8 +296,7 @@ def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: An
     Raises:
         RulesError: another ``on_illegal``.
     """
-    if on_illegal not in ON_ILLEGAL:
-        raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
+    check_choice("on_illegal", on_illegal, ON_ILLEGAL)
     bare = MahjongAEC(variant, **arguments)
     if on_illegal == "raise":
         return wrapped(bare)

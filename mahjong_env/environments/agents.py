@@ -152,6 +152,13 @@ def ask(
     return actions
 
 
+def ask_alone(
+    agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Annotation] | None = None
+) -> int:
+    """The legal action that an agent chooses for the seat to act in an engine's one game; see `choose_actions`."""
+    return int(ask(agent, engine, np.zeros(1, np.intp), rng, thoughts)[0])
+
+
 def _whole_numbers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
     """An agent's answers for the seats to act in [n] games as [n] integers, or `AnswerError`."""
     try:
@@ -222,6 +229,7 @@ class Kind:
         method: the name of a method that classes of this kind have.
         is_made: whether an object is one already, rather than something that makes one.
         valid: says which texts are valid.
+        is_command: whether a name is that of an object whose address is a command line (its class's ``is_command``).
     """
 
     word: str
@@ -230,6 +238,7 @@ class Kind:
     method: str
     is_made: Callable[[Any], bool]
     valid: Callable[[], str]
+    is_command: Callable[[str], bool] = lambda name: False
 
     def wrong(self, text: str, what: str) -> MahjongError:
         """The error that something is wrong with what a text names."""
@@ -239,10 +248,10 @@ class Kind:
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
     """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written.
 
-    The address of a command (``command:./bot --fast``) may have question marks of its own, if one stands behind it.
+    A command line (`Kind.is_command`) may have question marks of its own, if one stands behind it.
     """
-    address, _, query = text.partition("?")
-    if text.strip().startswith("command:") and "?" in text:
+    address, mark, query = text.partition("?")
+    if mark and kind.is_command(address.partition(":")[0].strip()):
         address, _, query = text.rpartition("?")
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
@@ -256,7 +265,7 @@ def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
 
 
 def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
-    """The class or function that an address names; None if it is no address of a module or a file.
+    """The class or function that an address names; None if it is not the address of a module or a file.
 
     Raises:
         MahjongError: there is no such module, file or name, or it cannot be loaded.
@@ -459,7 +468,7 @@ def find_agent(agent: Any) -> Opponent:
     if agent.strip().startswith("isolated:"):
         from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
 
-        return IsolatedAgent(agent.strip().removeprefix(PREFIX), find_agent)
+        return IsolatedAgent(agent.strip().removeprefix(PREFIX))
     address, options = parse_address(KIND, agent)
     made = make(KIND, agent, *_maker(agent, address), options)
     if not _is_agent(made):
@@ -499,7 +508,12 @@ def _is_agent(one: Any) -> bool:
     return isinstance(one, Opponent) and not isinstance(one, type)
 
 
-KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid)
+def _is_command(name: str) -> bool:
+    entries = plugins.installed(ENTRY_POINTS).get(name, [])
+    return len(entries) == 1 and bool(getattr(plugins.load(entries[0], AgentError), "is_command", False))
+
+
+KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid, _is_command)
 """Agents, as messages call them."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -44,19 +44,19 @@ def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, 
     return rules(played, **knobs)
 
 
+def check_choice(name: str, value: Any, valid: Sequence[str]) -> str:
+    """An argument that is one of some words; `RulesError` if it is none of them."""
+    if not (isinstance(value, str) and value in valid):
+        raise RulesError(f"{name}={value!r} is not valid; valid are {', '.join(map(repr, valid))}")
+    return value
+
+
 def check_illegal_reward(value: Any) -> float:
     """``illegal_reward`` as a number; `RulesError` if it is not a finite one."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):
         raise RulesError(f"illegal_reward is a finite number, not {value!r}")
     return float(value)
-
-
-def check_privileged(value: Any) -> bool:
-    """``privileged`` as it is; `RulesError` if it is neither True nor False."""
-    if not isinstance(value, bool):
-        raise RulesError(f"privileged is True or False, not {value!r}")
-    return value
 
 
 def read_options(options: Any, valid: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -104,13 +104,6 @@ def read_reset_mask(mask: Any, num_envs: int) -> Games:
 
 
 # --- Observations ----------------------------------------------------------------------------------------------------
-
-
-def check_form(form: Any) -> str:
-    """The form of an observation; `RulesError` if it is none of `OBSERVATIONS`."""
-    if not (isinstance(form, str) and form in OBSERVATIONS):
-        raise RulesError(f"observation={form!r} is not valid; valid are {', '.join(map(repr, OBSERVATIONS))}")
-    return form
 
 
 def observation_space(form: str) -> Space[Any]:

@@ -14,13 +14,13 @@ import multiprocessing
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.errors import AgentError
+from mahjong_env.environments.agents import find_agent
 from mahjong_env.observation.view import View
 
 PREFIX: Final = "isolated:"
@@ -37,16 +37,16 @@ class IsolatedAgent:
         file: where that stands, "" if in no file.
     """
 
-    def __init__(self, agent: str, find: Callable[[str], Any]) -> None:
-        """Start the process, and let ``find`` make the agent there of the text that describes it.
+    def __init__(self, agent: str) -> None:
+        """Start the process, in which the agent is made of the text that describes it.
 
         Raises:
             AgentError: the agent cannot be made.
         """
-        self._agent, self._find = agent, find
+        self._agent = agent
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(agent, find, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(agent, theirs), daemon=True)
         self._process.start()
         theirs.close()
         made = self._reply()
@@ -91,7 +91,7 @@ class IsolatedAgent:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies have processes of their own."""
-        return IsolatedAgent, (self._agent, self._find)
+        return IsolatedAgent, (self._agent,)
 
 
 def _unseeded(rng: np.random.Generator) -> np.random.Generator:
@@ -107,11 +107,11 @@ def _unseeded(rng: np.random.Generator) -> np.random.Generator:
 # --- In the other process -----------------------------------------------------------------------------------------
 
 
-def _serve(spec: str, find: Callable[[str], Any], pipe: Connection) -> None:
+def _serve(spec: str, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, with which this one ends
     del sys.argv[1:]  # a command line may name the seed of the deals
     try:
-        agent = find(spec)
+        agent: Any = find_agent(spec)
         kind = type(agent)
         made = {
             "name": agent.name,

@@ -36,11 +36,12 @@ from mahjong_env.environments.agents import (
     ask,
     choose_actions,
 )
-from mahjong_env.environments.arguments import check_illegal_reward, read_arguments
+from mahjong_env.environments.arguments import OBSERVATIONS, check_choice, check_illegal_reward, read_arguments
 from mahjong_env.environments.held_engine import HeldEngine
+from mahjong_env.environments.render import check_render_mode
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.state.arrays import NO_SEAT
+from mahjong_env.scoring.receipt import Receipt
 
 ON_ILLEGAL: Final = ("end", "raise")
 """The responses to an illegal action: the episode ends, or `IllegalActionError` is raised."""
@@ -114,8 +115,7 @@ class LearningSeats:
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
         """
-        if not (isinstance(on_illegal, str) and on_illegal in ON_ILLEGAL):
-            raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
+        check_choice("on_illegal", on_illegal, ON_ILLEGAL)
         self._forfeit_a_hand = check_illegal_reward(illegal_reward) * (rules.sigma if on_illegal == "end" else 0.0)
         check_count("num_games", num_games)
         check_count("num_hands", num_hands, MOST_HANDS)
@@ -180,12 +180,10 @@ class LearningSeats:
         hand = self._last_hands.get(game)
         return hand_info(*hand) if isinstance(hand, tuple) else hand
 
-    def last_winner(self, game: int) -> int:
-        """The person who won that hand, -1 after a draw or if there is none."""
+    def last_receipt(self, game: int) -> Receipt | None:
+        """How that hand's points add up; None after a draw, if there is none, and where it has been pickled since."""
         hand = self._last_hands.get(game)
-        if hand is None:
-            return NO_SEAT
-        return int(hand[0].winner[hand[1]]) if isinstance(hand, tuple) else int(hand["winner"])
+        return hand[0].receipts[hand[1]] if isinstance(hand, tuple) else None
 
     def last_hands(self) -> dict[int, dict[str, Any] | None]:
         """Those of all games that have one."""
@@ -428,10 +426,25 @@ class LearningSeats:
 class LearnersEnv:
     """What environments around `LearningSeats` share: arguments, opponents, the engine and its views."""
 
+    metadata: Any
     _seats: LearningSeats
 
-    def _sit_down(self, variant: str | Rules, num_games: int, arguments: dict[str, Any]) -> None:
+    def _sit_down(
+        self,
+        variant: str | Rules,
+        num_games: int,
+        observation: str,
+        privileged: bool,
+        render_mode: str | None,
+        arguments: dict[str, Any],
+    ) -> None:
         """Set the tables up; ``arguments`` are those of `LearningSeats`, and house rules."""
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self._form = check_choice("observation", observation, OBSERVATIONS)
+        if not isinstance(privileged, bool):
+            raise RulesError(f"privileged is True or False, not {privileged!r}")
+        self._privileged = privileged
         settings = {name: arguments.pop(name) for name in _ARGUMENTS & arguments.keys()}
         self._seats = LearningSeats(read_arguments(type(self), variant, arguments), num_games, **settings)
 

@@ -6,9 +6,6 @@ import re
 from pkgutil import iter_modules
 from typing import Final
 
-import gymnasium
-import pettingzoo
-
 import mahjong_env
 from mahjong_env.ruleset.registry import VARIANTS
 
@@ -39,8 +36,14 @@ def register_all() -> None:
     """Register every variant under its ids, without loading it; what is registered already stays.
 
     The ids of variants that come from other distributions bear the version in their entry point's name. One whose
-    registration is faulty has its id as well: making the environment says what is wrong.
+    registration is faulty has its id as well: making the environment says what is wrong. Where gymnasium and pettingzoo
+    are missing, as in a browser's tab, there is no registry, and the rest works.
     """
+    try:
+        import gymnasium
+        import pettingzoo
+    except ModuleNotFoundError:
+        return
     for variant, version in (dict(ENTRY_MODULES.values()) | VARIANTS.outside).items():
         kwargs = {"variant": variant}
         if (name := gymnasium_id(variant, version)) not in gymnasium.registry:

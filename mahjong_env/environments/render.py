@@ -17,6 +17,7 @@ from mahjong_env.drawing.picture import pixels, table_svg
 from mahjong_env.drawing.table import event_text, read_table
 from mahjong_env.drawing.text import has_colour, last_event, table_text
 from mahjong_env.engine.batch import Engine
+from mahjong_env.scoring.receipt import Receipt
 
 RENDER_MODES: Final = ("ansi", "rgb_array", "human")
 """The render modes of environments of one game: text, pixels, and text that is shown."""
@@ -34,7 +35,7 @@ def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
 
 
 def render_game(
-    engine: Engine, game: int, mode: str | None, outcome: Mapping[str, Any] | None
+    engine: Engine, game: int, mode: str | None, outcome: Mapping[str, Any] | None, receipt: Receipt | None = None
 ) -> str | NDArray[np.uint8] | None:
     """Render one game, all hands open.
 
@@ -43,6 +44,7 @@ def render_game(
         game: which one.
         mode: one of `RENDER_MODES`, or None.
         outcome: the hand that has just ended, if any (see `mahjong_env.engine.outcome.hand_info`).
+        receipt: how its points add up, for texts.
 
     Returns:
         Text for "ansi", of at most 80 columns, in colour where stdout is a terminal that has colours;
@@ -58,7 +60,7 @@ def render_game(
         return None
     if mode == "rgb_array":
         return pixels(game_svg(engine, game, outcome), _PICTURE_WIDTH)
-    text = table_text(engine, game, outcome=outcome, colour=has_colour())
+    text = table_text(engine, game, outcome=outcome, receipt=receipt if outcome else None, colour=has_colour())
     if mode == "ansi":
         return text
     if not sys.stdout.isatty():

@@ -15,15 +15,13 @@ from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.arguments import as_array
 from mahjong_env.environments.arguments import (
     FLAT,
-    check_form,
-    check_privileged,
     in_form,
     observation_space,
     read_options,
     row_of,
 )
 from mahjong_env.environments.learning_seats import LearnersEnv
-from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, game_svg, render_game
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, game_svg, render_game
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
@@ -75,11 +73,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
         """
-        check_render_mode(render_mode, self.metadata["render_modes"])
-        self.render_mode = render_mode
-        self._form = check_form(observation)
-        self._privileged = check_privileged(privileged)
-        self._sit_down(variant, 1, arguments)
+        self._sit_down(variant, 1, observation, privileged, render_mode, arguments)
         self.observation_space = observation_space(self._form)
         self.action_space = Discrete(NUM_ACTIONS)
         self._has_begun = False
@@ -123,7 +117,8 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
 
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
-        return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))
+        seats = self._seats
+        return render_game(self.engine, 0, self.render_mode, seats.last_hand(0), seats.last_receipt(0))
 
     def __repr__(self) -> str:
         waits = "to be reset" if self._is_over else f"{person_name(int(self._seats.learner[0]))} to act"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -19,8 +19,6 @@ from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
 from mahjong_env.environments.arguments import (
     DICT,
     FLAT,
-    check_form,
-    check_privileged,
     in_form,
     observation_space,
     read_options,
@@ -28,7 +26,7 @@ from mahjong_env.environments.arguments import (
     row_of,
 )
 from mahjong_env.environments.learning_seats import LearnersEnv
-from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game
+from mahjong_env.environments.render import RENDER_FPS, render_game
 from mahjong_env.ruleset.questions import Rules
 
 Float64Array = NDArray[np.float64]
@@ -86,14 +84,10 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
         """
-        check_render_mode(render_mode, self.metadata["render_modes"])
-        self.render_mode = render_mode
-        self._form = check_form(observation)
-        self._privileged = check_privileged(privileged)
         self._mode = _read_mode(autoreset_mode)
         check_count("num_envs", num_envs)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
-        self._sit_down(variant, num_envs, arguments)
+        self._sit_down(variant, num_envs, observation, privileged, render_mode, arguments)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(self._form)
         self.single_action_space = Discrete(NUM_ACTIONS)
@@ -101,7 +95,8 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._all: Games = np.arange(num_envs)
         self._has_begun = False
-        self._finals: list[_Final] = []
+        self._final: dict[str, Any] = {}  # infos, and last observations, of the episodes that end in a step
+        self._last_seen: NDArray[Any] = np.full(num_envs, None, object)
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode at every table, or at some.
@@ -146,7 +141,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         seats = self._seats
         if not self._has_begun:
             raise ResetNeeded("call reset() before step()")
-        self._finals = []
+        self._final, self._last_seen = {}, np.full(self.num_envs, None, object)
         if self._mode is AutoresetMode.SAME_STEP:
             seats.step(self._all, actions, self.np_random, on_end=self._keep_final)
         else:
@@ -178,8 +173,11 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
 
     def render(self) -> tuple[Any, ...] | None:
         """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
-        shown = range(self.num_envs if self.render_mode is not None else 1)
-        frames = [render_game(self.engine, game, self.render_mode, self._seats.last_hand(game)) for game in shown]
+        shown, seats = range(self.num_envs if self.render_mode is not None else 1), self._seats
+        frames = [
+            render_game(self.engine, game, self.render_mode, seats.last_hand(game), seats.last_receipt(game))
+            for game in shown
+        ]
         return tuple(frames) if self.render_mode is not None else None
 
     def __repr__(self) -> str:
@@ -202,86 +200,58 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         masks = self._masks(games) if self._form == DICT else np.zeros((0, NUM_ACTIONS), np.int8)
         return in_form(self._form, self._seats.observe(games), masks)
 
-    def _unseen(self, games: Games) -> Int8Array | None:
-        """[n, C', 34] what the learning persons may not see, where it is wanted."""
-        return self._seats.observe(games, privileged=True) if self._privileged else None
-
     def _keep_final(self, games: Games) -> None:
         """Keep what is told of episodes that have ended, while it can still be looked at."""
         seats = self._seats
         masks = seats.action_masks(games)
         masks[seats.illegal[games]] = 0
-        hands = {game: seats.last_hand(game) for game in games.tolist()}
         seen = in_form(self._form, seats.observe(games), masks)
-        self._finals.append(_Final(games, seen, masks, seats.learner[games], self._unseen(games), hands))
+        for row, game in enumerate(games.tolist()):
+            self._last_seen[game] = row_of(self._form, seen, row)
+        hands = {game: seats.last_hand(game) for game in games.tolist()}
+        self._tell(self._final, games, masks, seats.illegal[games], hands)
 
     def _final_infos(self) -> dict[str, Any]:
         """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
-        if not self._finals:
+        if not self._final:
             return {}
-        last_seen, hands = np.full(self.num_envs, None, object), dict[int, Any]()
-        for final in self._finals:
-            hands |= final.hands
-            for row, game in enumerate(final.games.tolist()):
-                last_seen[game] = row_of(self._form, final.seen, row)
-        games, _, masks, learner, hidden, _ = zip(*self._finals, strict=True)
-        ended, unseen = np.concatenate(games), np.concatenate(hidden) if self._privileged else None
-        parts = np.concatenate(masks), np.concatenate(learner), unseen
-        told = self._laid_out(ended, *parts, self._seats.illegal[ended], hands)
-        return self._held("final_obs", last_seen, ended) | self._held("final_info", told, ended)
+        ended = self._final["_seat"]
+        told = {"final_obs": self._last_seen, "_final_obs": ended.copy()}
+        return told | {"final_info": self._final, "_final_info": ended.copy()}
 
     def _infos(self, games: Games) -> dict[str, Any]:
         """The infos of these games as they are now."""
-        seats = self._seats
         # In the mode in which new episodes begin at once, an illegal action is told of the old one.
-        illegal = seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
-        learner, unseen = seats.learner[games], self._unseen(games)
-        return self._laid_out(games, self._masks(games), learner, unseen, illegal, seats.last_hands())
-
-    def _laid_out(
-        self,
-        games: Games,
-        masks: Int8Array,
-        learner: Int8Array,
-        unseen: Int8Array | None,
-        illegal: BoolArray,
-        hands: Mapping[int, Any],
-    ) -> dict[str, Any]:
-        """Infos of [n] games for all tables, each entry with its "_" entry that says for which games it holds."""
-        all_masks = np.zeros((self.num_envs, NUM_ACTIONS), np.int8)
-        seat, is_illegal = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.bool_)
-        all_masks[games], seat[games], is_illegal[games] = masks, learner, illegal
-        infos = self._held("action_mask", all_masks, games) | self._held("seat", seat, games)
-        if unseen is not None:
-            everywhere = np.zeros((self.num_envs, *unseen.shape[1:]), np.int8)
-            everywhere[games] = unseen
-            infos |= self._held("privileged", everywhere, games)
-        if illegal.any():
-            infos |= self._held("illegal_action", is_illegal, games[illegal])
-        told = [game for game, hand in hands.items() if hand is not None and infos["_seat"][game]]
-        if told:
-            outcome = np.full(self.num_envs, None, object)
-            for game in told:
-                outcome[game] = hands[game]
-            infos |= self._held("outcome", outcome, told)
+        illegal = self._seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
+        infos: dict[str, Any] = {}
+        self._tell(infos, games, self._masks(games), illegal, self._seats.last_hands())
         return infos
 
-    def _held(self, name: str, values: Any, games: Any) -> dict[str, Any]:
-        """An entry of the infos, and the one that says for which games it holds."""
-        held = np.zeros(self.num_envs, np.bool_)
-        held[games] = True
-        return {name: values, f"_{name}": held}
+    def _tell(
+        self, infos: dict[str, Any], games: Games, masks: Int8Array, illegal: BoolArray, hands: Mapping[int, Any]
+    ) -> None:
+        """Add to infos of all tables what is told of [n] games; ``hands`` are those that have ended, by game."""
+        seats = self._seats
+        self._enter(infos, "action_mask", games, masks)
+        self._enter(infos, "seat", games, seats.learner[games].astype(np.int64))
+        if self._privileged:
+            self._enter(infos, "privileged", games, seats.observe(games, privileged=True))
+        if illegal.any():
+            self._enter(infos, "illegal_action", games[illegal], illegal[illegal])
+        told = [game for game, hand in hands.items() if hand is not None and infos["_seat"][game]]
+        if told:
+            outcomes = np.empty(len(told), object)
+            outcomes[:] = [hands[game] for game in told]
+            self._enter(infos, "outcome", told, outcomes)
 
-
-class _Final(NamedTuple):
-    """The ends of n episodes."""
-
-    games: Games
-    seen: Any
-    masks: Int8Array
-    learner: Int8Array
-    unseen: Int8Array | None
-    hands: dict[int, dict[str, Any] | None]
+    def _enter(self, infos: dict[str, Any], name: str, games: Any, rows: NDArray[Any]) -> None:
+        """Enter rows [n, ...] of [n] games, and in the entry with a "_" that they hold there."""
+        if name not in infos:
+            nothing = None if rows.dtype == object else 0
+            infos[name] = np.full((self.num_envs, *rows.shape[1:]), nothing, rows.dtype)
+            infos[f"_{name}"] = np.zeros(self.num_envs, np.bool_)
+        infos[name][games] = rows
+        infos[f"_{name}"][games] = True
 
 
 def _read_mode(mode: Any) -> AutoresetMode:

@@ -127,6 +127,19 @@ def cheapest_hands(codes: NDArray[Any], sets: NDArray[Any]) -> Cheapest:
     return Cheapest(short, places, shares)
 
 
+def short(codes: NDArray[Any], sets: NDArray[Any]) -> NDArray[np.int8]:
+    """[m] int8 how far hands are from sets and a pair: `Cheapest.short` alone, for the same arguments."""
+    tables = _tables()
+    state = tables.state.take(codes + _OFFSETS).astype(np.intp)
+    joint = tables.joined.take(state[::2] * tables.states + state[1::2]).astype(np.intp)
+    return tables.missing.take((joint[0] * tables.joint_states + joint[1]) * tables.sets + sets)
+
+
+def with_shares(codes: NDArray[Any], shares: NDArray[np.uint16]) -> Cheapest:
+    """Hands [4, m] whose groups contribute given shares [4, m], a bit for each; how far they are is not told."""
+    return Cheapest(np.zeros(codes.shape[1], np.int8), codes + _OFFSETS, shares)
+
+
 def kinds_that_help(hands: Cheapest) -> KindSets:
     """[m] uint64 the kinds whose draw lowers `Cheapest.short`, none of which the hand holds all four."""
     return _kinds(hands, _tables().lowers)

@@ -29,24 +29,36 @@ for _straight, _parts in zip(STRAIGHTS, PARTS, strict=True):
         _straight[RANKS * _suit + _part : RANKS * (_suit + 1) : 3] = 1
 STRAIGHTS.flags.writeable = PARTS.flags.writeable = False
 
+# By straight and suit: its three tiles as parts of codes.
+_TILES: Final = POWER[PARTS[:, :, None] + np.array([0, 3, 6])]
 _NEARLY_STRAIGHT, _NEARLY_ALL, _ALL, _OF_STRAIGHT = (np.array(number, np.int8) for number in (8, 13, 14, 9))
+_SUIT_PLACES: Final = np.array([1, 1 << 6, 1 << 12], np.float32)
 
 
-def short_of_knitted_tiles(codes: NDArray[Any]) -> NDArray[np.int8]:
-    """[...] int8 tiles that lack until 14 different ones are honours or of one straight, for codes [..., 4]."""
-    fitting = _most_of_a_straight(codes) + _different_honours().take(codes[..., HONOUR_GROUP])
+def short_of_knitted_tiles(codes: NDArray[Any], parts: NDArray[np.intp] | None = None) -> NDArray[np.int8]:
+    """[...] int8 tiles that lack until 14 different ones are honours or of one straight, for codes [..., 4].
+
+    ``parts`` is `parts_held` of them, where it is known.
+    """
+    most = _joined().take(parts_held(codes) if parts is None else parts)
+    fitting = most + different_honours().take(codes[..., HONOUR_GROUP])
     return np.where(fitting >= _NEARLY_ALL, _ALL - fitting, FAR)
 
 
-def short_of_knitted_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
-    """[...] int8 tiles that lack until all are a straight, sets and a pair, for codes [..., 4]."""
+def short_of_knitted_straight(codes: NDArray[Any], parts: NDArray[np.intp] | None = None) -> NDArray[np.int8]:
+    """[...] int8 tiles that lack until all are a straight, sets and a pair, for codes [..., 4]; ``parts`` as above."""
     short = np.full(codes.shape[:-1], FAR)
-    near = _most_of_a_straight(codes).reshape(-1) >= _NEARLY_STRAIGHT
-    if not np.count_nonzero(near):
+    straights = _nearly_held().take((parts_held(codes) if parts is None else parts).reshape(-1))
+    if not np.count_nonzero(straights):
         return short
-    place, _, rest, lacking = _beside_straights(codes.reshape(-1, NUM_GROUPS), near.nonzero()[0])
-    found = lacking + short_of_sets_and_pair(suit_summaries(rest))
-    np.minimum.at(short.reshape(-1), place, np.where(found <= 1, found, FAR))
+    near = straights.nonzero()[0]
+    row, straight = np.unpackbits(straights.take(near)[:, None], axis=1, bitorder="little").nonzero()
+    hand = near.take(row)
+    tiles, rest = _TILES.take(straight, axis=0), codes.reshape(-1, NUM_GROUPS).take(hand, axis=0)
+    held = rest[:, :HONOUR_GROUP, None] // tiles % BASE > 0
+    rest[:, :HONOUR_GROUP] -= (tiles * held).sum(axis=2, dtype=rest.dtype)
+    found = short_of_sets_and_pair(suit_summaries(rest)) + _OF_STRAIGHT - held.sum(axis=(1, 2), dtype=np.int8)
+    np.minimum.at(short.reshape(-1), hand, np.where(found <= 1, found, FAR))
     return short
 
 
@@ -71,45 +83,34 @@ def _most_of_one(codes: tuple[int, int, int, int]) -> int:
 @cache
 def _for_one() -> tuple[memoryview, memoryview, memoryview]:
     """The tables as plain Python reads them."""
-    return _parts_held().data, _joined().data, _different_honours().data
+    return _parts_held().data, _joined().data, different_honours().data
 
 
 def knitted_straights(codes: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """[m] hands of codes [n, 4] and [m] straights, of those that are a straight, sets and a pair; hands ascending."""
-    near = (_most_of_a_straight(codes) == _OF_STRAIGHT).nonzero()[0]
-    if not near.size:
-        return near, near
-    hand, straight, rest, lacking = _beside_straights(codes, near)
-    whole = (lacking + short_of_sets_and_pair(suit_summaries(rest)) == 0).nonzero()[0]
+    parts = parts_held(codes)
+    hand = (_joined().take(parts) == _OF_STRAIGHT).nonzero()[0]
+    if not hand.size:
+        return hand, hand
+    # Two straights that are both whole would be 15 tiles.
+    straight = _each_held(parts.take(hand)).argmax(axis=0)
+    rest = codes.take(hand, axis=0)
+    rest[:, :HONOUR_GROUP] -= _TILES.sum(axis=2).take(straight, axis=0)
+    whole = (short_of_sets_and_pair(suit_summaries(rest)) == 0).nonzero()[0]
     return hand.take(whole), straight.take(whole)
 
 
-def _beside_straights(codes: NDArray[Any], which: NDArray[np.intp]) -> tuple[Any, Any, Any, Any]:
-    """The straights of which hands hold eight tiles or nine, and what is left of the hands.
-
-    Args:
-        codes: [n, 4].
-        which: [k] the hands to look at, ascending.
-
-    Returns:
-        [m] hands, [m] straights, [m, 4] the codes of the other tiles, [m] tiles of the straight that lack.
-    """
-    digits = codes[which, :HONOUR_GROUP, None] // POWER[:RANKS] % BASE > 0
-    held = digits.reshape(-1, 1, RANKS * HONOUR_GROUP) & (STRAIGHTS[:, : RANKS * HONOUR_GROUP] > 0)
-    number = held.sum(axis=2, dtype=np.int8)
-    row, straight = (number >= _NEARLY_STRAIGHT).nonzero()
-    hand = which.take(row)
-    taken = held[row, straight].reshape(-1, HONOUR_GROUP, RANKS) @ POWER[:RANKS].astype(np.intp)
-    rest = codes.take(hand, axis=0).astype(np.intp)
-    rest[:, :HONOUR_GROUP] -= taken
-    return hand, straight, rest, _OF_STRAIGHT - number[row, straight]
-
-
-def _most_of_a_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
+def most_of_a_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
     """[...] int8 different tiles that hands hold of the straight of which they hold most."""
-    # Suit by suit: numpy adds up short rows slowly.
-    one, two, three = (_parts_held().take(codes[..., suit]).astype(np.intp) for suit in range(HONOUR_GROUP))
-    return _joined().take(one | two << 6 | three << 12)
+    return _joined().take(parts_held(codes))
+
+
+def parts_held(codes: NDArray[Any]) -> NDArray[np.intp]:
+    """[...] what the suits of hands, codes [..., 4], hold of each part of straights, in one number."""
+    # In memory the suits come first: they are then joined without gaps.
+    suits = codes.reshape(-1, NUM_GROUPS).T[:HONOUR_GROUP].astype(np.intp, order="C")
+    parts: NDArray[np.intp] = (_SUIT_PLACES @ _parts_held().take(suits)).astype(np.intp)
+    return parts.reshape(codes.shape[:-1])
 
 
 @cache
@@ -121,16 +122,26 @@ def _parts_held() -> NDArray[np.uint8]:
     return held
 
 
+def _each_held(parts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """[6, n] different tiles held of each straight, by what three suits hold of each part."""
+    number = [[parts >> 6 * suit + 2 * part & 3 for part in range(3)] for suit in range(HONOUR_GROUP)]
+    return np.array([number[0][one] + number[1][two] + number[2][three] for one, two, three in PARTS])
+
+
 @cache
 def _joined() -> NDArray[np.int8]:
     """[64**3] the most tiles of one straight, by what three suits hold of each part."""
-    by_part = np.arange(64)[:, None] >> np.array([0, 2, 4]) & 3
-    sums = [by_part[:, one] + by_part[:, two, None] + by_part[:, three, None, None] for one, two, three in PARTS]
-    return np.maximum.reduce(sums).reshape(-1).astype(np.int8)
+    return _each_held(np.arange(64**3)).max(axis=0).astype(np.int8)
 
 
 @cache
-def _different_honours() -> NDArray[np.int8]:
+def _nearly_held() -> NDArray[np.uint8]:
+    """[64**3] the straights of which eight tiles or nine are held, a bit for each."""
+    return np.packbits(_each_held(np.arange(64**3)) >= _NEARLY_STRAIGHT, axis=0, bitorder="little")[0]
+
+
+@cache
+def different_honours() -> NDArray[np.int8]:
     """[5**7] different kinds in each code of honours."""
     kinds = np.zeros(1, np.int8)
     for _ in range(NUM_HONOURS):

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, CountPlanes, KindSets, count_members
@@ -29,6 +30,38 @@ class Shapes(NamedTuple):
     orphans: bool
 
 
+class Melded(NamedTuple):
+    """The melds of m seats, and what can no longer be drawn: [m] uint64 each but for the last."""
+
+    runs: KindSets  # the lowest kinds of runs
+    pungs: KindSets  # the kinds of pungs and kongs
+    gone: KindSets  # kinds of which no tile is left
+    number: NDArray[np.intp]  # [m] melds; more than there are kinds if a run is there twice
+
+    @classmethod
+    def of(cls, types: NDArray[np.int8], kinds: NDArray[np.int8], gone: KindSets) -> Melded:
+        """The melds of types (`MeldType`) and kinds [m, places]."""
+        bits = BIT_OF_KIND.take(np.maximum(kinds, 0))
+        runs, pungs = (
+            np.bitwise_or.reduce(np.where(chosen, bits, _NONE), axis=1)
+            for chosen in (types == MeldType.CHOW, types > MeldType.CHOW)
+        )
+        return cls(runs, pungs, gone, np.count_nonzero(types > MeldType.NONE, axis=1))
+
+    def take(self, which: NDArray[np.intp]) -> Melded:
+        """Some of them."""
+        runs, pungs, gone = (kinds.take(which) for kinds in (self.runs, self.pungs, self.gone))
+        return Melded(runs, pungs, gone, self.number.take(which))
+
+    def add(self, runs: KindSets, pungs: KindSets, number: NDArray[Any]) -> Melded:
+        """With melds that are added, ``number`` [m]."""
+        return Melded(self.runs | runs, self.pungs | pungs, self.gone, self.number + number)
+
+    def kinds(self) -> KindSets:
+        """[m] the kinds of their tiles."""
+        return self.pungs | self.runs | self.runs << np.uint64(1) | self.runs << np.uint64(2)
+
+
 @dataclass(frozen=True)
 class Hands:
     """The concealed tiles of m seats."""
@@ -38,6 +71,7 @@ class Hands:
     sets: NDArray[np.intp]  # [m] sets that are still wanted
     closed: NDArray[np.bool_]  # [m] no melds
     counts: CountPlanes | None  # the tiles of `codes` by kind; None if the rules play no shape that needs them
+    melds: Melded | None = None  # where the rules declare aims
 
     def take(self, which: NDArray[np.intp]) -> Hands:
         """Some of them; ``which`` are indices."""
@@ -47,6 +81,7 @@ class Hands:
             self.sets.take(which),
             self.closed.take(which),
             None if self.counts is None else self.counts.take(which),
+            None if self.melds is None else self.melds.take(which),
         )
 
     def without(self, kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Hands:
@@ -59,7 +94,7 @@ class Hands:
         place += np.arange(len(kind))
         codes.reshape(-1)[place] -= steps
         counts = None if self.counts is None else self.counts.without(tile)
-        return Hands(codes, wilds, self.sets, self.closed, counts)
+        return Hands(codes, wilds, self.sets, self.closed, counts, self.melds)
 
 
 class Shanten:
@@ -74,7 +109,7 @@ class Shanten:
     def __init__(self, hands: Hands, shapes: Shapes) -> None:
         self._cheapest: Cheapest = cheapest_hands(hands.codes, hands.sets)
         self._to_sets = np.maximum(self._cheapest.short - hands.wilds, np.int8(0))
-        self._wilds, self._counts = hands.wilds, hands.counts
+        self._hands, self._shapes, self._wilds, self._counts = hands, shapes, hands.wilds, hands.counts
         self._to_pairs = self._to_orphans = None
         self.distance = self._to_sets
         if self._counts is not None and shapes.seven_pairs:
@@ -107,6 +142,14 @@ class Shanten:
             kinds |= _where(self._to_orphans == self.distance, spare)
         return kinds
 
+    def take(self, which: NDArray[np.intp]) -> Shanten:
+        """The shanten of some of the hands."""
+        return Shanten(self._hands.take(which), self._shapes)
+
+    def without(self, hand: NDArray[np.intp], kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Shanten:
+        """The shanten of some hands [k] without a tile of ``kind`` [k]; ``is_wild`` as for `Hands.without`."""
+        return Shanten(self._hands.take(hand).without(kind, is_wild), self._shapes)
+
     def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
         """[m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away, wild kinds aside.
 
@@ -125,7 +168,7 @@ def _where(condition: NDArray[np.bool_], kinds: KindSets) -> KindSets:
     return chosen
 
 
-# --- Seven pairs and thirteen orphans ---------------------------------------------------------------------------------
+# --- Pungs, seven pairs, thirteen orphans -----------------------------------------------------------------------------
 
 
 def _seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: NDArray[Any]) -> NDArray[np.int8]:
@@ -159,6 +202,31 @@ def kinds_for_pairs(hands: CountPlanes) -> KindSets:
     """[m] uint64 the kinds that make a pair, or the first tile of one that is still lacking."""
     pairs, singles = _pairs_and_singles(hands)
     return hands.ones | np.where(pairs + singles < np.int8(7), ~hands.fours, _NONE)
+
+
+def to_pungs(
+    counts: CountPlanes, sets: NDArray[np.intp], wilds: NDArray[np.int8]
+) -> tuple[NDArray[np.int8], KindSets, KindSets]:
+    """[m] the distance from pungs and a pair, the kinds that help, the kinds of which a tile may go."""
+    triplets = (counts.ones & counts.twos) | counts.fours
+    pairs = counts.twos & ~counts.ones
+    singles = counts.ones & ~counts.twos
+    held = [count_members(kinds).astype(np.intp) for kinds in (triplets, pairs, singles)]
+    kinds_wanted = sets + 1  # the pair is the kind of the fewest tiles
+    missing = np.zeros(len(sets), np.intp)
+    left = kinds_wanted.copy()
+    for cost, number in zip((0, 1, 2, 3), (*held, np.full(len(sets), 9)), strict=True):
+        taken = np.minimum(left, number)
+        missing += cost * taken
+        left -= taken
+    missing -= np.where(held[0] >= kinds_wanted, 0, 1)  # one of them need only be a pair
+    distance = np.maximum(missing - wilds, 0).astype(np.int8)
+    few = held[0] + held[1] < kinds_wanted
+    help_ = pairs | np.where(few, singles, _NONE)
+    surplus = held[0] + held[1] + held[2] > kinds_wanted
+    spare = np.where(few & ~surplus, _NONE, singles) | counts.fours
+    spare |= np.where(held[0] + held[1] > kinds_wanted, pairs, _NONE)
+    return distance, help_, spare
 
 
 def distance_to_orphans(hands: CountPlanes) -> NDArray[np.int8]:

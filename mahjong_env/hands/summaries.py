@@ -127,10 +127,10 @@ def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[
 def kinds_that_complete(codes: NDArray[Any]) -> NDArray[np.bool_]:
     """[n, 34] the kinds with which hands, codes [n, 4], are sets and one pair; not asked of kinds held four times."""
     words = suit_summaries(codes)
-    missing, pair = words & _SETS[1], words >> _TOP
+    missing, pair = words & _SETS[1], words.T >> _TOP
     others = (missing.sum(axis=1, keepdims=True) - missing).take(SUIT, axis=1)
-    rows = np.arange(NUM_GROUPS)
-    pair_elsewhere = np.stack([pair[:, rows != group].min(axis=1) for group in rows], axis=1).take(SUIT, axis=1)
+    of_two = np.minimum(pair[::2], pair[1::2])
+    pair_elsewhere = np.minimum(pair[[1, 0, 3, 2]], of_two[[1, 1, 0, 0]]).T.take(SUIT, axis=1)
     with_kind = facts().take(codes.take(SUIT, axis=1) + POWER + TABLE_OFFSET.take(SUIT), mode="clip")
     smallest = np.minimum(pair_elsewhere, with_kind >> _TOP)
     return np.asarray(others + (with_kind & _SETS[1]) + smallest == _UNBIAS)

@@ -1,9 +1,10 @@
 """One action ahead: the distance from a win that each legal action leaves, and the acceptance (ukeire) after it.
 
 The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the
-nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. The acceptance is the number
-of unseen tiles that would lower it. Whether a complete shape may be won (limits on the pair, on wild tiles, on the
-source of the winning tile) is not asked. `mahjong_agents.look_ahead`, greedy agents and hints stand on this module.
+nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans; where a win needs points, in
+the nearest of the hands that are worth enough (`mahjong_env.hands.aims`). The acceptance is the number of unseen tiles
+that would lower it. Whether a complete shape may be won (limits on the pair, on wild tiles, on the source of the
+winning tile) is not asked beyond that. `mahjong_agents.look_ahead`, greedy agents and hints stand on this module.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from mahjong_env.basics.actions import (
     PUNG,
     WIN,
 )
+from mahjong_env.hands.aimed import AimedShanten, Without
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.kind_sets import (
     BIT_OF_KIND,
@@ -34,10 +36,10 @@ from mahjong_env.hands.kind_sets import (
     pack,
     unpack,
 )
-from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.hands.shanten import Hands, Melded, Shanten
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.ruleset.shapes import needs_counts, shanten
 
 FAR: Final = 100
 """The distance that illegal actions are given."""
@@ -97,6 +99,8 @@ class Discards:
         view: what the seats see.
         row: [r] intp their rows, ascending.
         hands: their hands before the discard.
+        shanten: that of these hands, and of others.
+        place: [r] intp where they stand there.
         distance: [r] int8 the least distance that a legal discard leaves.
         nearest: [r] uint64 the kinds that leave it, as sets of kinds; the other legal ones leave one tile more.
         legal: [r] uint64 the kinds that may be discarded.
@@ -105,6 +109,8 @@ class Discards:
     view: View
     row: NDArray[np.intp]
     hands: Hands
+    shanten: Shanten | AimedShanten
+    place: NDArray[np.intp]
     distance: NDArray[np.int8]
     nearest: KindSets
     legal: KindSets
@@ -113,12 +119,13 @@ class Discards:
     def of(cls, view: View, row: NDArray[np.intp]) -> Discards:
         """Look at the discards of these rows, each of which has a legal one."""
         hands = concealed(view, row)
-        shanten = Shanten(hands, other_shapes(view.rules))
+        found = shanten(hands, view.rules)
         legal = pack(view.action_mask[row, :NUM_KINDS])
-        spare = shanten.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
+        spare = found.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
         must_lose = spare == _NO_KIND
-        distance = shanten.distance + must_lose
-        return cls(view, row, hands, distance, np.where(must_lose, legal, spare), legal)
+        distance = found.distance + must_lose
+        place = np.arange(len(row))
+        return cls(view, row, hands, found, place, distance, np.where(must_lose, legal, spare), legal)
 
     def take(self, which: NDArray[np.intp]) -> Discards:
         """Return some of them; ``which`` are indices."""
@@ -126,6 +133,8 @@ class Discards:
             self.view,
             self.row.take(which),
             self.hands.take(which),
+            self.shanten,
+            self.place.take(which),
             self.distance.take(which),
             self.nearest.take(which),
             self.legal.take(which),
@@ -140,10 +149,8 @@ class Discards:
         """Return the nearest discards: rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
         seat, kind = members(self.nearest)
         wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
-        after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
-        shanten = Shanten(after, other_shapes(self.view.rules))
-        distance = self.distance.take(seat)
-        kinds = kinds_wanted(shanten, distance, wild, self.view.rules)
+        without = self.shanten.without(self.place.take(seat), kind, None if wild is None else kind == wild)
+        kinds = kinds_wanted(without, self.distance.take(seat), wild, self.view.rules)
         unseen = count_planes(self.view.unseen[self.row])
         return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
 
@@ -163,33 +170,33 @@ class Options:
     view: View
     row: NDArray[np.intp]
     action: NDArray[np.intp]
-    shanten: Shanten
+    shanten: Shanten | AimedShanten
     distance: NDArray[np.int8]
 
     @classmethod
     def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
         """Look at these legal actions of these rows."""
-        shanten = Shanten(hands_after(view, row, chosen), other_shapes(view.rules))
-        distance = shanten.distance.copy()
+        found = shanten(hands_after(view, row, chosen), view.rules)
+        distance = found.distance.copy()
         # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
         is_claim = (chosen >= CHOW_LOW) & (chosen <= PUNG)
         distance[is_claim] = np.maximum(distance[is_claim], 1)
         distance[chosen == WIN] = 0
-        return cls(view, row, chosen, shanten, distance)
+        return cls(view, row, chosen, found, distance)
 
     def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
         """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
-        rules, row = self.view.rules, self.row
+        rules, row = self.view.rules, self.row.take(which)
         wild = self.view.wild[row] if rules.has_wild else None
-        kinds = kinds_wanted(self.shanten, self.distance, wild, rules)[which]
-        return count_tiles(kinds, count_planes(self.view.unseen[row[which]]))
+        kinds = kinds_wanted(self.shanten.take(which), self.distance.take(which), wild, rules)
+        return count_tiles(kinds, count_planes(self.view.unseen[row]))
 
 
 def concealed(view: View, row: NDArray[np.intp]) -> Hands:
     """Return the concealed tiles of some rows."""
     rules = view.rules
     melds = view.num_melds[row, 0]
-    has_counts = any(other_shapes(rules))
+    has_counts = needs_counts(rules)
     wilds, hand = np.zeros(len(row), np.int8), view.hand[row] if rules.has_wild or has_counts else None
     if rules.has_wild and hand is not None:
         some = np.flatnonzero(view.wild[row] >= 0)
@@ -202,7 +209,13 @@ def concealed(view: View, row: NDArray[np.intp]) -> Hands:
         rules.sets - melds.astype(np.intp),
         melds == 0,
         count_planes(hand) if has_counts and hand is not None else None,
+        None if rules.aims is None else melded(view, row),
     )
+
+
+def melded(view: View, row: NDArray[np.intp]) -> Melded:
+    """Return the melds of some rows, and the kinds of which they have seen every tile."""
+    return Melded.of(view.meld_type[row, 0], view.meld_kind[row, 0], pack(view.unseen[row] == 0))
 
 
 def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Hands:
@@ -216,7 +229,14 @@ def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> 
     for chow, taken in _chow_tiles(view, row, chosen):
         hands.codes[_GROUP[taken], chow] -= POWER[taken]
     closed = hands.closed & (new_melds == 0)
-    return replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+    hands = replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+    if hands.melds is None:
+        return hands
+    is_chow = (chosen >= CHOW_LOW) & (chosen < PUNG)
+    lowest = np.where(is_chow, kind - (chosen - CHOW_LOW), kind)
+    new = BIT_OF_KIND.take(lowest) * new_melds.astype(np.uint64)
+    melds = hands.melds.add(new * is_chow, new * ~is_chow, new_melds)
+    return replace(hands, melds=melds, counts=count_planes(tiles_after(view, row, chosen)))
 
 
 def tiles_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -253,7 +273,9 @@ def _chow_tiles(
     return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW_LOW].T]
 
 
-def kinds_wanted(shanten: Shanten, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
+def kinds_wanted(
+    shanten: Shanten | AimedShanten | Without, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules
+) -> KindSets:
     """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away, wild kinds among them."""
     kinds = shanten.kinds_that_help(distance)
     if wild is not None:

@@ -21,6 +21,7 @@ from mahjong_env.basics.types import Int8Array
 
 SLOTS: Final = 4
 
+Writer = Callable[[Any, Int8Array], None]
 Numbers = float | tuple[float, ...]
 """One number for a whole piece, or one for each plane, repeated until all planes have one."""
 
@@ -44,7 +45,7 @@ class Piece:
     name: str
     planes: int
     meaning: str
-    write: Callable[[Any, Int8Array], None] = field(repr=False)
+    write: Writer = field(repr=False)
     low: Numbers = 0
     high: Numbers = 1
     scale: Numbers = 1
@@ -58,21 +59,11 @@ class Piece:
         return np.repeat(np.tile(some, self.planes // some.size), NUM_KINDS).reshape(self.planes, NUM_KINDS)
 
 
-def declared_in(
-    pieces: list[Piece],
-    name: str,
-    planes: int = 1,
-    *,
-    meaning: str,
-    low: Numbers = 0,
-    high: Numbers = 1,
-    scale: Numbers = 1,
-    is_code: bool = False,
-) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
+def declared_in(pieces: list[Piece], name: str, planes: int = 1, **about: Any) -> Callable[[Writer], Writer]:
     """Declare the function below it as the writer of the next of these pieces; other arguments as in `Piece`."""
 
-    def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
-        pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code))
+    def declare(write: Writer) -> Writer:
+        pieces.append(Piece(name, planes, write=write, **about))
         return write
 
     return declare

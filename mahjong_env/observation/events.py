@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.declaration import SLOTS
-from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, SLOT_OF_OFFSET, Event, Phase
+from mahjong_env.state.arrays import (
+    CLAIMED,
+    EXPOSED_EVENT,
+    EXPOSED_SEAT,
+    EXPOSED_WHAT,
+    MAX_DISCARDS,
+    SLOT_OF_OFFSET,
+    Event,
+    Phase,
+)
 
 EVENTS: Final[dict[int, str]] = {
     Event.NOTHING: "nothing: behind the last event",
@@ -68,8 +77,11 @@ def events_of(seen: Any) -> Int8Array:
 def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
     """[n, T, 5] the events without draws, and [n, T] which are flowers that were laid open at the deal."""
     n = len(seen.exposed)
-    row, place = np.nonzero(seen.exposed[..., 0])
-    event, slot, what, discards = seen.exposed[row, place].T.astype(np.intp)
+    row, place = np.nonzero(seen.exposed)
+    entry = seen.exposed[row, place].astype(np.intp)
+    offset = entry // EXPOSED_SEAT % (EXPOSED_EVENT // EXPOSED_SEAT) % seen.rules.seats
+    discards, slot = entry % EXPOSED_SEAT, SLOT_OF_OFFSET[seen.rules.seats].take(offset)
+    event, what = entry // EXPOSED_EVENT % (EXPOSED_WHAT // EXPOSED_EVENT), entry // EXPOSED_WHAT - 1
     is_flower = event == Event.FLOWER
     dealt = _dealt_flowers(seen, row[is_flower], slot[is_flower], what[is_flower])
     first = np.bincount(dealt[0], minlength=n)

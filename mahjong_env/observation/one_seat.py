@@ -1,8 +1,8 @@
 """Observations of few games, almost without numpy: there a call of it takes longer than the work.
 
 The same planes as `mahjong_env.observation.planes` writes, read from the memory of the state, with what
-`mahjong_env.observation.visibility` says of who sees what: for seats at tables where nobody sits out, in a turn, while
-seats are asked about a discard, and when the game is over. All else is left to numpy.
+`mahjong_env.observation.visibility` says of who sees what: for seats at tables with one wall where nobody sits out, in
+a turn, while seats are asked about a discard, and when the game is over. All else is left to numpy.
 `tests/observation/test_one_seat.py` compares both.
 """
 
@@ -75,7 +75,8 @@ class FewObservations:
     def __init__(self, state: State, rules: Rules, num_hands: int) -> None:
         """Look at the memory of the games; ``num_hands`` are the hands of a match."""
         self._state, self._seats, self._wall_size = state, state.num_seats, state.wall.shape[1]
-        self._all, self._knows_all = range(len(state.phase)), not rules.people_move and rules.shows_drawn
+        self._all = range(len(state.phase))
+        self._knows_all = rules.shows_drawn and not (rules.people_move or rules.has_private_walls)
         self._slots = _SLOTS[self._seats]  # by the steps from the seat that looks; negative steps count from the end
         self._num_marks, self._has_flowers = len(rules.marks), rules.uses_flowers
         self._no_marks = bytes(2 * self._num_marks * self._seats)

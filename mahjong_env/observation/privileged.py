@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Final
 
@@ -21,10 +21,13 @@ from mahjong_env.observation.declaration import SLOTS, Layout, Piece, declared_i
 from mahjong_env.observation.visibility import EMPTY_SLOT, VisibleState
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.state.arrays import SLOT_OF_OFFSET
 
 NOBODY: Final = 127
 """The shanten of an empty slot."""
 _WALL_PLANES: Final = 5  # places for 144 tiles
+_WALL_PLACES: Final = 256  # more than any wall has
+_BEHIND: Final = SLOTS * _WALL_PLACES
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,15 @@ class Hidden:
         hand: [n, 4, 34] int8 concealed tiles, wild ones included.
         concealed_kongs: [n, 4, 34] bool the kinds of concealed kongs, those that only their owner knows among them.
         shanten: [n, 4] int8 tiles short of waiting for one, by the nearest shape: 0 tenpai, -1 complete; 127 for an
-            empty slot. What else the variant asks of a hand that wins is not counted.
+            empty slot. What else the variant asks of a hand that wins is not counted; a shape that it has for itself
+            (MCR's knitted ones) counts from tenpai on.
         is_tenpai: [n, 4] bool whether one tile more makes a hand complete, as the variant knows complete hands (such as
             with a claimed meld in Wuhan); False for a seat that holds its extra tile.
         waits: [n, 4, 34] bool the kinds that do; whether such a win is worth enough is not asked.
         wall_counts: [n, 42] int8 the tiles left in the wall, those that are never drawn among them.
         wall_order: [n, W] int8 the same in the order in which they are drawn, -1 behind the last; replacements are
-            taken from behind. No player could know it: a critic that sees it explains luck away, not skill.
+            taken from behind. Private walls stand there one after the other, by slot; `View.walls` says how long
+            they are. No player could know it: a critic that sees it explains luck away, not skill.
     """
 
     hand: Int8Array
@@ -61,13 +66,21 @@ class Hidden:
         row, slot, place = np.nonzero(seen.of_slots(state.meld_type) == MeldType.CONCEALED_KONG)
         concealed_kongs[row, slot, seen.of_slots(state.meld_kind)[row, slot, place]] = True
         is_tenpai = seen.of_slots(state.is_tenpai) & (hand.sum(axis=2) % 3 == 1)
-        wall, front = np.arange(state.wall.shape[1]), state.front[games, None]
-        left = state.wall.shape[1] - state.back[games, None] - front
-        order = np.take_along_axis(state.wall[games], np.minimum(wall + front, wall[-1]), axis=1)
-        order = np.where(wall < left, order, NO_TILE)
-        counts = (order[:, :, None] == np.arange(NUM_ALL_KINDS)).sum(axis=1, dtype=np.int8)
+        place = np.where(state.undrawn(games), np.arange(state.wall.shape[1]), _BEHIND)
+        if state.has_private_walls:
+            offset = (state.wall_owners(games) - seen.seat[:, None]) % state.num_seats
+            place += SLOT_OF_OFFSET[state.num_seats][offset] * _WALL_PLACES
+        place.sort(axis=1)
+        order = np.take_along_axis(state.wall[games], place % _WALL_PLACES, axis=1)
+        order[place >= _BEHIND] = NO_TILE
+        counts = state.wall_counts(games)
         waits = _waits_of(rules, hand, seen.wild, seen.num_melds, is_tenpai)
-        return cls(hand, concealed_kongs, _shanten_of(rules, hand, seen), is_tenpai, waits, counts, order)
+        shanten = _shanten_of(rules, hand, seen)
+        shanten[is_tenpai & (shanten > 0)] = 0  # by a shape of the variant's own
+        return cls(hand, concealed_kongs, shanten, is_tenpai, waits, counts, order)
+
+    def __repr__(self) -> str:
+        return f"<Hidden: {len(self)} rows of {', '.join(item.name for item in fields(self))}>"
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -145,7 +158,8 @@ def _wall_counts(hidden: Hidden, out: Int8Array) -> None:
 @_piece(
     "wall_order",
     _WALL_PLANES,
-    meaning="the wall in the order of drawing: kind + 1 (flowers 35 to 42), 0 behind the last; nobody could know",
+    meaning="the wall in the order of drawing, private walls one after the other by slot: kind + 1 (flowers 35 to 42), "
+    "0 behind the last; nobody could know",
     high=NUM_ALL_KINDS,
     is_code=True,
 )

@@ -72,8 +72,8 @@ class View:
         river_drawn: [n, 4, R] bool whether the slot had just drawn such a tile; all False if ``shows_drawn`` is.
         river_claimed: [n, 4, R] int8 who claimed that discard: 1 the player after its owner, 2 across, 3 before; 0
             nobody.
-        exposed: [n, E, 4] int8 what was laid open since the deal without a claim, in order: an `Event`, its slot,
-            number of the kong or kind of the flower, discards of the hand before it; `events` has it in its place.
+        exposed: [n, E] int32 what was laid open since the deal without a claim, in order, each as one number; 0 after
+            the last, and E the longest list's length. `events` has it in its place, and in words.
         flowers: [n, 4, 42] int8 exposed flowers.
         unseen: [n, 34] int8 tiles of each kind that the seat has not seen.
         wild: [n] int8 wild kind, -1 for none.
@@ -84,7 +84,8 @@ class View:
         opening: [n] int8 number of the question before the first turn that the seat is asked, 0 for none.
         given_up: [n] int8 kind that it would give up there for the one offered, -1 for none.
         turn: [n] int8 slot whose turn it is, or will be if the last discard is not claimed.
-        left: [n] int16 drawable tiles.
+        left: [n] int16 drawable tiles, those of all private walls together.
+        walls: [n, 4] int16 tiles that each slot can draw: those of its private wall, or of the one wall of all.
         num_discards: [n] int8 discards of the hand so far, claimed ones included.
         kong_draws: [n] int8 kongs in a row before the seat's drawn tile.
         flower_draw: [n] bool the seat's drawn tile replaced a flower.
@@ -123,7 +124,7 @@ class View:
     river_number: Int8Array
     river_drawn: BoolArray
     river_claimed: Int8Array
-    exposed: Int8Array
+    exposed: Int32Array
     flowers: Int8Array
     unseen: Int8Array
     wild: Int8Array
@@ -135,6 +136,7 @@ class View:
     given_up: Int8Array
     turn: Int8Array
     left: Int16Array
+    walls: Int16Array
     num_discards: Int8Array
     kong_draws: Int8Array
     flower_draw: BoolArray
@@ -157,9 +159,14 @@ class View:
     @classmethod
     def of(cls, seen: VisibleState, origin: Origin) -> View:
         """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
-        view = object.__new__(cls)
-        view.__dict__.update(rules=seen.rules, _ask=_sealed(seen, origin))
+        view = cls._asking(seen, origin)
         origin.watch(view)
+        return view
+
+    @classmethod
+    def _asking(cls, seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> View:
+        view = object.__new__(cls)
+        view.__dict__.update(rules=seen.rules, _ask=_sealed(seen, origin, is_kept=is_kept))
         return view
 
     def __getattr__(self, name: str) -> Any:
@@ -171,17 +178,17 @@ class View:
         return array
 
     def keep(self) -> None:
-        """Work out every array that nobody has asked for yet; engines call this before their games move on."""
+        """Look at a copy of the games from now on; engines call this before their games move on."""
         ask = self.__dict__.get("_ask")
         if ask is not None:
-            self.__dict__.update(ask("rest", self.__dict__), _ask=ask("kept"))
+            self.__dict__["_ask"] = ask("kept")
 
     def __len__(self) -> int:
         """The number of seats that look."""
         return len(self.action_mask)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.array_names()]
+        return [*super().__dir__(), *_NAMES]
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.own_person[:8].tolist()))
@@ -190,18 +197,15 @@ class View:
 
     def take(self, which: Any) -> View:
         """Some of them: a boolean mask or indices."""
-        ask = self.__dict__.get("_ask")
-        part: View | None = None if ask is None else ask("view", which)
-        if part is None:
-            part = View(rules=self.rules, **{name: getattr(self, name)[which] for name in self.array_names()})
-            if ask is not None:
-                part.__dict__["_ask"] = ask("kept", which)
-        return part
+        if (ask := self.__dict__.get("_ask")) is not None:
+            part: View = ask("view", which)
+            return part
+        return View(rules=self.rules, **{name: getattr(self, name)[which] for name in _NAMES})
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
-        """The names of the arrays, in the order of declaration."""
-        return tuple(item.name for item in fields(cls) if item.name != "rules")
+        """The names of the arrays whose rows have the same shape in every view, in the order of declaration."""
+        return tuple(item.name for item in fields(cls) if item.name not in ("rules", "exposed"))
 
     def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
         """Return determinizations: games that continue these positions, with all that a seat has not seen drawn anew.
@@ -239,9 +243,9 @@ class View:
         return ask(what, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles do not take the games along."""
-        self.keep()
-        return {name: value for name, value in self.__dict__.items() if name != "_ask"}
+        """Copies and pickles do not take the games along, but every array."""
+        arrays = {name: getattr(self, name) for name in _NAMES}
+        return {name: value for name, value in self.__dict__.items() if name != "_ask"} | arrays
 
     @property
     def events(self) -> Int8Array:
@@ -313,7 +317,7 @@ class View:
         return encode(self.natural_hand) if known is None else known
 
 
-_NAMES: Final = View.array_names()
+_NAMES: Final = (*View.array_names(), "exposed")
 _ARRAYS: Final = frozenset(_NAMES)
 _ASKED: Final = _ARRAYS | {"codes"}
 
@@ -322,8 +326,8 @@ def _look(seen: VisibleState, name: str) -> Any:
     return observe(seen) if name == "observation" else getattr(seen, name)
 
 
-def _sealed(seen: VisibleState | None, origin: Origin) -> Callable[..., Any]:
-    """The requests that a view may make of its games: arrays as long as they are seen, worlds, a part of itself.
+def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Callable[..., Any]:
+    """The requests that a view may make of its games (a copy of them: ``is_kept``): arrays, worlds, a part of itself.
 
     It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves
     would hand all tiles to an agent that looks around. What Python opens nevertheless is said in docs/evaluation.md.
@@ -331,15 +335,14 @@ def _sealed(seen: VisibleState | None, origin: Origin) -> Callable[..., Any]:
 
     def ask(what: str, *rest: Any) -> Any:
         if what in _ASKED:
-            return None if seen is None else _look(seen, what)
-        if what == "rest":
-            return {} if seen is None else {name: _look(seen, name) for name in _NAMES if name not in rest[0]}
+            return _look(seen, what)
         if what == "worlds":
             return origin.worlds(*rest)
         if what == "view":
-            return None if seen is None else View.of(seen.take(*rest), origin.take(*rest))
+            part = seen.take(*rest), origin.take(*rest)
+            return View._asking(*part, is_kept=True) if is_kept else View.of(*part)
         if what == "kept":
-            return _sealed(None, origin.take(*rest) if rest else origin)
+            return ask if is_kept else _sealed(seen.copy(), origin, is_kept=True)
         if what == "games":
             return origin.games_in(*rest)
         raise ViewError(f"a view does not tell its {what!r}")

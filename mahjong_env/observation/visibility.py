@@ -28,11 +28,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, In
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.state.arrays import (
     DISCARDED,
-    EXPOSED_EVENT,
     EXPOSED_SEAT,
-    EXPOSED_WHAT,
     LATEST,
-    MAX_EXPOSED,
     MAX_MELDS,
     MELD_LIST,
     MELD_PLACES,
@@ -93,6 +90,21 @@ def by_slot(name: str, empty: int = 0) -> property:
     return property(lambda looker: looker.of_slots(getattr(looker.state, name), empty))
 
 
+def of_asked(name: str) -> property:
+    """[n] an array of the state that is seen by the seat that is asked; for the others it is 0."""
+
+    def read(looker: VisibleState) -> Any:
+        numbers = getattr(looker.state, name)[looker.games]
+        return numbers if looker.all_asked else numbers * looker.is_asked
+
+    return property(read)
+
+
+def public_plane(plane: int) -> property:
+    """[n, 4, 34] a public plane of the state, by slot."""
+    return property(lambda looker: looker._public[:, :, plane])
+
+
 class VisibleState:
     """The state as one seat in each of n games sees it: named arrays, each worked out when it is first asked for.
 
@@ -124,6 +136,13 @@ class VisibleState:
     meld_claimed = by_slot("meld_claimed", NO_TILE)
     house_wind = by_slot("house_wind", -1)
     person = by_slot("person_at", NO_SEAT)
+    kong_draws = of_asked("kong_draws")
+    flower_draw = of_asked("flower_draw")
+    closing = of_asked("closing")
+    discards = public_plane(DISCARDED)
+    latest = public_plane(LATEST)
+    melded = public_plane(MELDED)
+    meld_list = public_plane(MELD_LIST)
 
     def __init__(
         self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
@@ -162,6 +181,15 @@ class VisibleState:
         """Some of the seats: a boolean mask or indices."""
         games, seat, present = self.games[which], self.seat[which], self.present[which]
         return type(self)(self.state, self.rules, games, seat, present, self._num_hands)
+
+    def copy(self) -> Self:
+        """The same of a copy of the games, which stays when they move on."""
+        state, games = self.state, self.games
+        if len(games) < len(state.phase):
+            state, games = state.rows(games), np.arange(len(games))
+        else:
+            state = state.copy()
+        return type(self)(state, self.rules, games, self.seat, self.present, self._num_hands)
 
     def of_slots(self, array: Any, empty: int = 0) -> Any:
         """[n, 4, ...] the rows of an array with a seat axis, by slot."""
@@ -239,26 +267,6 @@ class VisibleState:
         """[n, 4, 3, 34] discards lying there, numbers of the latest discards, tiles in melds."""
         return self._public[:, :, : MELDED + 1]
 
-    @property
-    def meld_list(self) -> Int8Array:
-        """[n, 4, 34] the melds in order, each as `MELD_PLACES` numbers."""
-        return self._public[:, :, MELD_LIST]
-
-    @property
-    def discards(self) -> Int8Array:
-        """[n, 4, 34]."""
-        return self._public[:, :, DISCARDED]
-
-    @property
-    def latest(self) -> Int8Array:
-        """[n, 4, 34]."""
-        return self._public[:, :, LATEST]
-
-    @property
-    def melded(self) -> Int8Array:
-        """[n, 4, 34]."""
-        return self._public[:, :, MELDED]
-
     @lazy
     def signed_river(self) -> Int8Array:
         """[n, 4, R] the river, with negative numbers where the discard had just been drawn."""
@@ -275,24 +283,18 @@ class VisibleState:
         return self.signed_river < _ZERO
 
     @lazy
-    def exposed(self) -> Int8Array:
-        """[n, E, 4]."""
+    def exposed(self) -> Int32Array:
+        """[n, E] as in `State.exposed`; seats count from the looking one, and may be S too large."""
         state, games = self.state, self.games
         number = state.num_exposed[games]
         rows = self._fresh_flowers
         if rows.size:
             number[rows] -= state.fresh_flowers[games[rows]].sum(axis=1, dtype=np.int8)
         most = int(number.max(initial=0))
-        entry = state.exposed[games, :most]
-        slot = SLOT_OF_SEAT[state.num_seats].take(self._first_slot[:, None] + entry // EXPOSED_SEAT % 4)
-        event = entry // EXPOSED_EVENT % (EXPOSED_WHAT // EXPOSED_EVENT)
-        what, discards = entry // EXPOSED_WHAT - 1, entry % EXPOSED_SEAT
-        exposed = np.zeros((len(self), MAX_EXPOSED, 4), np.int8)
-        is_there = np.arange(most) < number[:, None]
-        columns: tuple[Any, ...] = (event, slot, what, discards)
-        for place, numbers in enumerate(columns):
-            exposed[:, :most, place] = np.where(is_there, numbers, 0)
-        return exposed
+        exposed = np.zeros((len(self), most), np.int32)
+        offset = (state.num_seats - self.seat.astype(np.int32)) * np.int32(EXPOSED_SEAT)
+        is_there = np.arange(most, dtype=np.int8) < number[:, None]
+        return np.add(state.exposed[games, :most], offset[:, None], out=exposed, where=is_there)
 
     @lazy
     def flowers(self) -> Int8Array:
@@ -460,22 +462,20 @@ class VisibleState:
         return left
 
     @property
-    def kong_draws(self) -> Int8Array:
-        """[n]."""
-        draws = self.state.kong_draws[self.games]
-        return draws if self.all_asked else draws * self.is_asked
-
-    @property
-    def flower_draw(self) -> BoolArray:
-        """[n]."""
-        flower = self.state.flower_draw[self.games]
-        return flower if self.all_asked else flower & self.is_asked
-
-    @property
-    def closing(self) -> BoolArray:
-        """[n]."""
-        closing = self.state.closing[self.games]
-        return closing if self.all_asked else closing & self.is_asked
+    def walls(self) -> Int16Array:
+        """[n, 4]."""
+        if not self.state.has_private_walls:
+            walls = np.repeat(self.left[:, None], SLOTS, axis=1)
+        else:
+            walls = self.state.left_to(self._at)
+            if not self.all_asked:  # what another seat has drawn is not seen yet
+                row = self._unseen_draw.nonzero()[0]
+                games = self.games[row]
+                slot = self._slot(self.state.turn[self.games])[row].astype(np.intp)
+                walls[row, slot] += self.state.left_before_draw[games] - self.state.left(games)
+        if self.state.num_seats < SLOTS:
+            walls[:, EMPTY_SLOT] = 0
+        return walls
 
     # --- The hand and the match ----------------------------------------------------------------------------------
     @property

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from mahjong_env.basics.actions import ACTIONS, CHOW_LOW, CONCEALED_KONG, PUNG, WIN
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import hand_info
-from mahjong_env.environments.agents import Opponent, agent_name, ask
+from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
 from mahjong_env.hands.kind_sets import unpack
-from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import concealed, hands_after, kinds_wanted, tiles_after
 from mahjong_env.observation.view import View
-from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.ruleset.shapes import shanten
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ def _after_discards(view: View, hands: Hands, kinds: NDArray[np.intp]) -> list[P
 
 def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospect]:
     """Return the prospects of the hands [m] that actions [m] leave."""
-    shanten = Shanten(hands, other_shapes(view.rules))
+    found = shanten(hands, view.rules)
     wild = np.repeat(view.wild, len(hands.sets)) if view.rules.has_wild else None
-    wanted = unpack(kinds_wanted(shanten, shanten.distance, wild, view.rules)) & (view.unseen > 0)
+    wanted = unpack(kinds_wanted(found, found.distance, wild, view.rules)) & (view.unseen > 0)
     return [
         Prospect(
             ACTIONS[action],
             int(distance),
             tuple((int(kind), int(view.unseen[0, kind])) for kind in np.flatnonzero(kinds)),
         )
-        for action, distance, kinds in zip(actions, shanten.distance, wanted, strict=True)
+        for action, distance, kinds in zip(actions, found.distance, wanted, strict=True)
     ]
 
 
@@ -108,5 +108,4 @@ def advice(agent: Opponent, engine: Engine) -> tuple[str, str]:
 
     Chance comes from a generator of its own: whether a hint was asked for changes nothing in the game.
     """
-    action = int(ask(agent, engine, np.zeros(1, np.intp), np.random.default_rng(0))[0])
-    return agent_name(agent), ACTIONS[action]
+    return agent_name(agent), ACTIONS[ask_alone(agent, engine, np.random.default_rng(0))]

@@ -2,9 +2,10 @@
 Object.assign(words.en, {
   lobby: "Lobby", other: "Choose another game", choose: "What do you want to play?", start: "Play", houseRules: "House rules",
   opponents: "Opponents", seat: "Your seat", hands: "Hands",
+  seats: ["East", "South", "West", "North"], aside: "Sit out first", values: { True: "yes", False: "no", None: "none" },
   strengths: {
     random: "Beginners: play at random", "closed-greedy": "Careful: claim nothing but a win", greedy: "Hasty: take the shortest way to a win",
-    "plan-value": "Thoughtful: look at what a hand is worth", value: "Good: weigh what their plans are worth",
+    "plan-value": "Thoughtful: look at what a hand is worth", value: "Good: weigh what their plans are worth", folding: "Wary: give a hand up when it grows dangerous",
     policy: "Strong: have learned by playing", search: "Strongest, and slow: play every choice out", reference: "As in the leaderboard: one of the greedy ones",
   },
   whatIs: "What is mahjong?",
@@ -19,8 +20,9 @@ Object.assign(words.en, {
 Object.assign(words.zh, {
   lobby: "大厅", other: "换一种玩法", choose: "想打哪一种？", start: "开始", houseRules: "本桌规则",
   opponents: "对手", seat: "座位", hands: "局数",
+  seats: ["东", "南", "西", "北"], aside: "先轮空", values: { True: "是", False: "否", None: "无" },
   strengths: {
-    random: "初学：随便打", "closed-greedy": "谨慎：只胡不吃碰", greedy: "性急：走最短的路", "plan-value": "会算：看牌值多少", value: "不错：衡量各种打法",
+    random: "初学：随便打", "closed-greedy": "谨慎：只胡不吃碰", greedy: "性急：走最短的路", "plan-value": "会算：看牌值多少", value: "不错：衡量各种打法", folding: "谨防放炮：危险时弃胡",
     policy: "强：自己对局学会的", search: "最强，也最慢：把每个选择都推演一遍", reference: "排行榜的参照",
   },
   whatIs: "麻将是什么？",
@@ -35,7 +37,7 @@ Object.assign(words.zh, {
 const EXAMPLE = [[0, 1, 2], [12, 13, 14], [24, 25, 26], [31, 31, 31], [10, 10]]; // four sets and a pair
 const STRENGTHS = Object.keys(words.en.strengths); // from the weakest
 
-const wanted = { variant: "", agent: "", person: 0, hands: 1, knobs: [], ...remembered("lobby") };
+const wanted = { variant: "", agent: "", seat: 0, hands: 1, knobs: [], ...remembered("lobby") };
 let looked = null; // what the server says of it
 let looks = 0;
 
@@ -73,21 +75,22 @@ function listed(name, text, values, now, change) {
 function drawLobby() {
   const lang = language === "en" ? 0 : 1;
   document.documentElement.lang = language;
-  $("title").textContent = "mahjong_env";
+  $("title").replaceChildren(make("span", { lang: "en" }, "mahjong_env"));
   $("facts").textContent = say().choose;
   const cards = data.lobby.variants.map((one) => {
     const input = make("input", { type: "radio", name: "variant", value: one.name });
     input.checked = one.name === wanted.variant;
-    input.addEventListener("change", () => { Object.assign(wanted, { variant: one.name, knobs: [], person: 0 }); look(); });
+    input.addEventListener("change", () => { Object.assign(wanted, { variant: one.name, knobs: [], seat: 0 }); look(); });
     const [first, ...rest] = (one.about[lang] || one.about[0]).split(/(?<=\.) |(?<=。) ?/);
-    return make("label", { class: "card" }, input, make("b", {}, one.title, " ", make("span", { lang: "zh" }, one.chinese)),
+    return make("label", { class: "card" }, input, make("b", {}, ...named(one)),
       make("small", {}, first, make("span", {}, ` ${rest.join(" ")}`)));
   });
   const agents = [...data.lobby.agents].sort((one, other) => STRENGTHS.indexOf(one) - STRENGTHS.indexOf(other));
   const isOpen = (id, otherwise) => ($(id) ? $(id).open : otherwise);
   const drawer = (id, open, ...children) => make("details", open ? { id, open: "" } : { id }, ...children);
   const play = make("button", { type: "submit", id: "start", class: "win" }, say().start);
-  const seats = [...Array(looked?.table.people ?? 4).keys()];
+  const { people = 4 } = looked?.table ?? {};
+  const seats = [...Array(people).keys()].map((seat) => [seat, seat < (looked?.seats ?? 4) ? say().seats[seat] : say().aside]);
   $("lobby").replaceChildren(
     drawer("what", isOpen("what", !remembered("lobby")), make("summary", {}, say().whatIs), make("p", {}, say().mahjong.join(language === "en" ? " " : "")),
       make("div", { class: "tiles taught" }, ...EXAMPLE.map((set) => make("span", { class: "meld" }, ...set.map((kind) => tile(kind, -2)))))),
@@ -95,20 +98,22 @@ function drawLobby() {
     make("div", { class: "grid" },
       listed("agent", say().opponents, agents.map((name) => [name, say().strengths[name] ?? name]), wanted.agent, (value) => { wanted.agent = value; }),
       listed("hands", say().hands, data.lobby.hands.map((count) => [count, String(count)]), wanted.hands, (value) => { wanted.hands = Number(value); }),
-      listed("person", say().seat, seats.map((seat) => [seat, String(seat)]), wanted.person, (value) => { wanted.person = Number(value); })),
+      listed("seat", say().seat, seats, wanted.seat, (value) => { wanted.seat = Number(value); })),
     drawer("knobs", isOpen("knobs", wanted.knobs.length > 0), make("summary", {}, say().houseRules), ...knobs()), play);
 }
 
 // One field for each house rule: what differs from the usual is sent.
 function knobs() {
-  return (looked?.knobs ?? []).map(([name, now, choices, valid, about]) => {
-    const field = choices.length ? make("select", {}, ...choices.map((one) => make("option", { value: one }, one))) : make("input", { type: "text", title: valid });
+  return (looked?.knobs ?? []).map(([name, now, choices, valid, about, labels]) => {
+    const shown = (one, i) => labels[i] ?? say().values[one] ?? one.replaceAll("_", " ");
+    const field = choices.length ? make("select", {}, ...choices.map((one, i) => make("option", { value: one }, shown(one, i)))) : make("input", { type: "text", title: valid });
     field.value = now;
     field.addEventListener("change", () => {
       wanted.knobs = [...wanted.knobs.filter((one) => !one.startsWith(`${name}=`)), `${name}=${field.value}`];
       look();
     });
-    return make("label", { lang: "en" }, make("span", {}, about), field);
+    const spoken = /[一-龥]/.test(about) ? {} : { lang: "en" }; // a variant from outside may have no Chinese
+    return make("label", spoken, make("span", {}, about), field);
   });
 }
 
@@ -122,7 +127,7 @@ async function look() {
     looked = told;
     complain(null);
   } catch (error) { if (number === looks) complain(error); return; }
-  wanted.person = Math.min(wanted.person, looked.table.people - 1);
+  wanted.seat = Math.min(wanted.seat, looked.table.people - 1);
   const focused = document.activeElement?.id || document.activeElement?.value;
   drawLobby();
   $("lobby").querySelector(`[id="${focused}"], [value="${focused}"]`)?.focus({ preventScroll: true });
@@ -133,11 +138,17 @@ async function look() {
 
 $("lobby").addEventListener("submit", (event) => { event.preventDefault(); begin(); });
 
+// English words in Chinese, and Chinese ones in English, are marked as such.
+function foreign(text) {
+  const [words, lang] = language === "en" ? [/([\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]+)/, "zh"] : [/([A-Za-z][A-Za-z0-9 ,.'’!?:;&/()<>_-]*[A-Za-z0-9.!?>])/, "en"];
+  return text.split(words).map((part, i) => (i % 2 ? make("span", { lang }, part) : part)).filter(Boolean);
+}
+
 // --- The sheet: Markdown, as far as the pages of rules use it; all text stays text --------------------------------
 function inline(text) {
-  return text.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`)/).filter(Boolean).map((part) => {
+  return text.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`)/).filter(Boolean).flatMap((part) => {
     const [, mark, inner] = /^(\*\*|\*|`)(.+)\1$/s.exec(part) ?? [];
-    return mark ? make({ "**": "b", "*": "i", "`": "code" }[mark], {}, inner) : part;
+    return mark ? [make({ "**": "b", "*": "i", "`": "code" }[mark], {}, ...foreign(inner))] : foreign(part);
   });
 }
 

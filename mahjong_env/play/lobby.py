@@ -10,6 +10,8 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from mahjong_env.basics.errors import RulesError
+from mahjong_env.drawing.table import read_table
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent
 from mahjong_env.play.match import PersonsMatch, RequestError
 from mahjong_env.rulebook.page import rules_in_short, variant_page, without_links
@@ -17,6 +19,7 @@ from mahjong_env.ruleset import knobs
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
 
+_WINDS: Final = ("East", "South", "West", "North")
 _HANDS: Final = (1, 4, 8, 16)
 _SHOWN_AFTER: Final = 9  # answers: by then there are rivers and a claim or two
 
@@ -27,7 +30,7 @@ class Lobby:
 
     Attributes:
         agents: the names that may be chosen for the others.
-        begin: begins a match of rules, against the agent of a name, for a person, of a number of hands.
+        begin: begins a match of rules, against the agent of a name, at a seat (`person_at`), of a number of hands.
         shown: plays the table that shows what a variant looks like.
     """
 
@@ -59,7 +62,12 @@ class Lobby:
         match = PersonsMatch(played, [None, *[self.shown] * (played.people - 1)], seed=7, hints=self.shown)
         while match.waits_for == "answer" and match.position < _SHOWN_AFTER:
             match.answer(match.position, match.hint(match.position)["advice"])
-        return {**sheet(played, wanted), "table": match.about(), "frame": match.state()["frames"][-1]}
+        return {
+            **sheet(played, wanted),
+            "seats": played.seats,
+            "table": match.about(),
+            "frame": match.state()["frames"][-1],
+        }
 
     def match(self, wanted: Mapping[str, Any]) -> PersonsMatch:
         """A match as it is wanted.
@@ -68,18 +76,31 @@ class Lobby:
             MahjongError: something cannot be played as it is wanted.
         """
         played = _rules(wanted)
-        for name, valid in {"agent": self.agents, "person": tuple(range(played.people)), "hands": _HANDS}.items():
+        for name, valid in {"agent": self.agents, "seat": tuple(range(played.people)), "hands": _HANDS}.items():
             if type(wanted.get(name)) is not type(valid[0]) or wanted[name] not in valid:
                 told = f"{name} is one of {', '.join(map(str, valid))}, not {wanted.get(name)!r}"
                 raise RequestError(HTTPStatus.BAD_REQUEST, told)
-        return self.begin(played, wanted["agent"], wanted["person"], wanted["hands"])
+        return self.begin(played, wanted["agent"], wanted["seat"], wanted["hands"])
 
 
 def sheet(played: Rules, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The rules as Markdown, and each knob: its name, value, choices, what is valid in words, what it does."""
-    now, choices, help_ = played.knobs, played.knob_choices(), played.knob_help()
-    told = [(name, str(now[name]), list(map(str, choices[name])), *help_[name][1:]) for name in now]
-    return {"page": _page(played, str(wanted.get("language"))), "knobs": told}
+    """The rules as Markdown, and each knob: name, value, choices, what is valid, what it does, their words."""
+    language = str(wanted.get("language"))
+    now, choices, told = played.knobs, played.knob_choices(), []
+    for name, (_, valid, about) in played.knob_help(language).items():
+        text, _, words = about.rpartition("：")
+        labels = words.split(" / ")
+        if len(labels) != len(choices[name]):
+            text, labels = about, []
+        told.append((name, str(now[name]), list(map(str, choices[name])), valid, text, labels))
+    return {"page": _page(played, language), "knobs": told}
+
+
+def person_at(played: Rules, seed: int, seat: int) -> int:
+    """Who has a wind in the first hand that is dealt from a seed: 0 East, and so on; else the person who sits out."""
+    places = [place for place in read_table(Engine(played, 1, seed=seed), 0).places if place]
+    seated = {place.wind: place.person for place in places}
+    return seated.get(_WINDS[seat], played.people - 1)
 
 
 def _page(played: Rules, language: str) -> str:

@@ -18,11 +18,10 @@ from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
 from mahjong_env.drawing.text import marks_in_words
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.agents import Opponent, agent_name
-from mahjong_env.environments.agents import ask as ask_agent
+from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
 from mahjong_env.play.hints import advice, prospects, win_now
 from mahjong_env.play.why_not import why_not
-from mahjong_env.records import GameRecord, Recorder
+from mahjong_env.records import GameRecord, Recorder, Replay
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 from mahjong_env.viewer.story import end_of_hand, examples_told, reasons_of_a_kong, receipt_told
@@ -66,6 +65,11 @@ def review_command(file: str, match: int, person: int) -> str:
     return f"mahjong-env review --record {_quoted(file)}{_which(match)} --review --seat {person} --out review"
 
 
+def play_on_command(file: str, match: int) -> str:
+    """The command that plays a match of a file on; ``--at`` and ``--seat``, behind it, say from where and who."""
+    return f"mahjong-env play --browser --from {_quoted(file)}{_which(match)}"
+
+
 def _which(match: int) -> str:
     return f" --match {match}" if match != 1 else ""
 
@@ -103,6 +107,7 @@ class PersonsMatch:
         write: Callable[[GameRecord], int | None] | None = None,
         file: str = "",
         thoughts: bool = False,
+        begun: tuple[GameRecord, int] | None = None,
     ) -> None:
         """Deal, and let the agents play until the person is asked.
 
@@ -115,9 +120,13 @@ class PersonsMatch:
             write: is given the record when the match is over; says the number of the match in its file.
             file: which file that is.
             thoughts: record what agents thought of their choices.
+            begun: a recorded match and the number of its actions after which it goes on, with its own cards and hands.
+
+        Raises:
+            RecordError: the match that goes on cannot be played, or is over by then.
         """
         self.rules, self.person, self.agents = rules, agents.index(None), agents
-        self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands)
+        self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands) if begun is None else Replay(begun[0]).engine
         self._hints, self._write, self._file, self._rng = hints, write, file, np.random.default_rng(seed)
         self.names = ["you" if agent is None else agent_name(agent) for agent in agents]
         self._recorder = Recorder(self.engine, self._keep, agents=self.names, thoughts=thoughts)
@@ -127,7 +136,45 @@ class PersonsMatch:
         self.points_by_hand: list[list[int]] = [self.engine.points[0].tolist()]
         self.frames: list[Frame] = []
         self._last: Frame = {}
-        self._start_hand()
+        if begun is None:
+            self._start_hand()
+        else:
+            self._go_on(*begun)
+
+    def play_on(self, played: int) -> PersonsMatch:
+        """A match of the same people from a position of this one.
+
+        Args:
+            played: the number of actions before the position.
+
+        Raises:
+            StaleError: this match is not over: its cards are not known yet.
+            RecordError: it has fewer actions.
+        """
+        return PersonsMatch(
+            self.rules,
+            self.agents,
+            seed=int(self._rng.integers(2**32)),
+            hints=self._hints,
+            write=self._write,
+            file=self._file,
+            thoughts=self._recorder.thoughts is not None,
+            begun=(self.played(), played),
+        )
+
+    def played(self) -> GameRecord:
+        """The record of the match.
+
+        Raises:
+            StaleError: it is not over.
+        """
+        if self.record is None:
+            raise StaleError("the record can be had when the match is over: it holds the cards", "early")
+        return self.record
+
+    def so_far(self) -> GameRecord | None:
+        """The record of what has been played, which holds the cards; None: the match is over."""
+        return None if self.record is not None else self._recorder.so_far()[0]
 
     # --- what the person does ------------------------------------------------------------------------------------
     def answer(self, position: int, name: str) -> None:
@@ -229,6 +276,18 @@ class PersonsMatch:
             raise StaleError("that cannot be done now: it is not your turn", "turn")
 
     # --- how it goes on ------------------------------------------------------------------------------------------
+    def _go_on(self, record: GameRecord, played: int) -> None:
+        if not 0 <= played < len(record.actions) + (not record.is_complete):
+            actions = f"its {len(record.actions)} actions" if record.is_complete else "what was played of it"
+            raise record.refused(f"the match goes on from 0 and before the end of {actions}, not from {played}")
+        self._recorder.note_reset(lambda: None, record.deal)
+        for action in record.actions[:played]:
+            result = self._recorder.step([action])
+            if result.hand_over[0]:
+                self.points_by_hand.append(result.outcome.points[0].tolist())
+        self._show({"type": "resumed"})
+        self._let_agents_play()
+
     def _start_hand(self) -> None:
         self.waits_for = "answer"
         self.frames = []
@@ -242,7 +301,7 @@ class PersonsMatch:
                 # The question itself: the own draw, or the tile that is offered.
                 self._show({"type": "asked"})
                 return
-            self._step(int(ask_agent(agent, self.engine, np.zeros(1, np.intp), self._rng, self._recorder.thoughts)[0]))
+            self._step(ask_alone(agent, self.engine, self._rng, self._recorder.thoughts))
 
     def _step(self, action: int) -> None:
         engine, state = self.engine, self.engine.state

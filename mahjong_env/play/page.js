@@ -18,6 +18,8 @@ Object.assign(words.en, {
   settings: "Settings", rules: "Rules", close: "Close", passes: "Pass automatically (never on a win)",
   noClaims: "No claims until my next turn (never instead of a win)", sound: "Sound",
   written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record; then, in the folder where it is:",
+  reviewThis: "Review this match", openReview: "Open the review",
+  reviewing: (done, of) => (of ? `Reviewing: ${done} of ${of} choices` : "The review begins…"),
   look: "To look at it again, step by step:", review: "To find out what each of your choices was worth:",
   keys: "Keys: ← → choose, Enter plays it; W win, P pung, C chow, K kong, 1 2 3 which of several, X pass, H hint, N next hand, Space hurries the others.",
 });
@@ -35,11 +37,13 @@ Object.assign(words.zh, {
   errors: {
     lost: "服务器没有回应。程序还在运行吗？本页会继续尝试。", restarted: "程序已重新启动：请打开它新打印的网址。", gone: "没有这一场（或已不在）：请开始新的一场。", early: "本场结束后才能保存记录。",
     request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了：现在是这样。",
+    unreviewed: "没有这一场的复盘。", reviewing: "复盘尚未完成。",
     turn: "现在不能这样做：还没轮到你。", answer: "现在不能这样做：正在等你回答。", next: "现在不能这样做：这一局已经结束。",
     over: "现在不能这样做：本场已经结束。",
   },
   thinking: "其他人在打……",
   written: (file, match) => `这是 ${file} 中的第 ${match} 场。`, unwritten: "先保存记录，再在同一文件夹中运行：",
+  reviewThis: "复盘这一场", openReview: "打开复盘", reviewing: (done, of) => (of ? `复盘中：${of} 个选择已完成 ${done} 个` : "复盘开始……"),
   look: "逐步回看：", review: "复盘，看你的每个选择值多少：",
   keys: "按键：← → 选择，回车 确定；W 胡，P 碰，C 吃，K 杠，1 2 3 选其中之一，X 过，H 提示，N 下一局，空格 加快。",
 });
@@ -47,6 +51,7 @@ Object.assign(words.zh, {
 let game = "";
 let state = null; // what the server said last
 let shown = null; // the frame on the table
+let logged = []; // the frames of this hand
 let hinted = null;
 let complaint = null;
 let busy = false; // nothing is accepted now
@@ -157,7 +162,8 @@ function actions() {
     box.append(make("p", {}, say().over), simple("again", say().again, begin));
     if (data.lobby) box.append(simple("other", say().other, enterLobby));
     const link = make("a", { href: `games/${game}/record`, download: "match.jsonl", id: "save" }, say().save);
-    box.append(link);
+    box.append(link, make("span", { id: "review-part" }));
+    reviewPart();
     afterwards();
   }
 }
@@ -172,6 +178,40 @@ function simple(id, text, action) {
   const button = make("button", { type: "button", id }, text);
   button.addEventListener("click", (event) => { if (event.detail < 2) action(); });
   return button;
+}
+
+// The review of a match that is over: a button that begins it, how far it is, and the way to it.
+function reviewPart() {
+  const { review, canReview } = state;
+  const box = $("review-part");
+  const hadFocus = box.contains(document.activeElement);
+  if (!canReview) return;
+  if (review?.isReady) box.replaceChildren(make("a", { id: "to-review", href: `games/${game}/review/page` }, say().openReview));
+  else if (review && !review.error) {
+    const text = say().reviewing(review.done, review.of);
+    box.replaceChildren(make("progress", { max: review.of || 1, value: review.done, "aria-label": text, tabindex: "-1" }), ` ${text}`);
+  } else box.replaceChildren(simple("make-review", say().reviewThis, makeReview));
+  if (hadFocus) box.firstElementChild.focus();
+}
+
+function makeReview() {
+  return once(async () => {
+    state.review = await ask(`games/${game}/review`, {});
+    reviewPart();
+    followReview();
+  });
+}
+
+async function followReview() {
+  const followed = state;
+  while (followed.review && !followed.review.isReady && !followed.review.error) {
+    await later(400);
+    if (state !== followed) return;
+    try { followed.review = await ask(`games/${game}/review`); } catch (error) { complain(error); continue; }
+    if (state !== followed) return;
+    complain(followed.review.error && { message: followed.review.error });
+    reviewPart();
+  }
 }
 
 // How a match that is over can be looked at and reviewed.
@@ -216,22 +256,22 @@ async function tell(newState) {
   state = newState;
   hinted = null;
   lift(null);
-  document.title = `mahjong_env: ${data.title}`;
+  document.title = `mahjong_env: ${titleText()}`;
   $("hints").replaceChildren();
   $("ask").replaceChildren(make("p", {}, say().thinking));
   const frames = state.frames;
   for (const [i, frame] of frames.entries()) {
     draw(frame);
     if (PACES[chosen.pace]) slide(frame.event, frame.event.person === data.person ? thrownFrom : null);
-    log(told(frame), frame.event.type);
+    log(frame);
     if (frame.event.type === "discard") sound(330);
     const next = frames[i + 1];
     if (next && next.event.type !== "asked") await pause();
     else if (next) { // the question stands beside what has led to it
       draw(next);
       if (PACES[chosen.pace]) slide(frame.event, frame.event.person === data.person ? thrownFrom : null);
-      log(told(next), "asked");
-      $("event").textContent = `${frame.event.type === "asked" ? "" : told(frame)} ${told(next)}`;
+      log(next);
+      headline(frame, next);
       reasons(frame);
       break;
     }
@@ -239,13 +279,23 @@ async function tell(newState) {
 }
 
 // What has happened, one line for each event of this hand, and beside the buttons the last one.
-function log(text, type) {
-  if (type === "start") $("log").replaceChildren();
+function log(frame) {
+  if (frame.event.type === "start") { logged = []; $("log").replaceChildren(); }
+  logged.push(frame);
+  write(frame);
+}
+
+function write(frame) {
+  const [lines, text] = [$("log"), told(frame)];
   $("event").textContent = text;
-  const lines = $("log");
   if (lines.lastChild?.textContent === text) return;
-  lines.append(make("p", type === "asked" ? { class: "asked" } : {}, text));
+  lines.append(make("p", frame.event.type === "asked" ? { class: "asked" } : {}, text));
   lines.scrollTop = lines.scrollHeight;
+}
+
+// The question stands beside what has led to it.
+function headline(frame, asked) {
+  $("event").textContent = `${frame.event.type === "asked" ? "" : told(frame)} ${told(asked)}`;
 }
 
 // The last frame, with everything that can be clicked.
@@ -254,10 +304,11 @@ function settle(takeFocus) {
   if (state.waitsFor === "answer") discards();
   actions();
   points();
+  if (takeFocus && state.review) followReview();
   for (const box of document.querySelectorAll("#settings input")) box.checked = chosen[box.id];
   if (!takeFocus) return;
   if (state.waitsFor === "answer") {
-    document.title = `● ${say().yourTurn}: ${data.title}`;
+    document.title = `● ${say().yourTurn}: ${titleText()}`;
     sound(520);
   }
   $("ask").scrollIntoView({ block: "nearest" });
@@ -350,12 +401,12 @@ function showHint() {
   if (!hinted) return;
   box.replaceChildren();
   if (hinted.win) box.append(make("h3", {}, say().winNow(hinted.win.value)), worth(hinted.win, shown.table.wild));
-  if (hinted.advice) box.append(make("h3", {}, `${say().would(hinted.agent)} ${actionText(hinted.advice, shown.table)}`));
+  if (hinted.advice) box.append(make("h3", {}, `${say().would(agentText(hinted.agent))} ${actionText(hinted.advice, shown.table)}`));
   const isAdvised = (one) => one.action === hinted.advice;
   const rows = [...hinted.prospects].sort((one, other) => isAdvised(other) - isAdvised(one)).map((one) => {
     const helps = make("div", { class: "tiles" }, ...one.helps.map(([kind, count]) =>
       make("span", {}, tile(kind, shown.table.wild), ` ×${count}`)));
-    const choice = make("td", {}, actionDrawn(one.action, shown.table), ...(isAdvised(one) ? [make("span", { class: "faint" }, ` ← ${hinted.agent}`)] : []));
+    const choice = make("td", {}, actionDrawn(one.action, shown.table), ...(isAdvised(one) ? [make("span", { class: "faint" }, ` ← ${agentText(hinted.agent)}`)] : []));
     if (one.then) choice.append(make("span", { class: "action" }, make("span", { class: "word" }, say().afterwards), actionDrawn(one.then, shown.table)));
     const away = one.distance ? String(one.distance) : say().waits;
     return make("tr", isAdvised(one) ? { class: "chosen" } : {}, choice, make("td", { class: "number" }, away), make("td", { class: "number" }, one.tiles),
@@ -408,6 +459,7 @@ document.addEventListener("keydown", (event) => {
 
 function label() {
   for (const element of document.querySelectorAll("[data-say]")) element.textContent = say()[element.dataset.say];
+  $("language").lang = language === "en" ? "zh" : "en"; // the other one's name
   $("pace").replaceChildren(...say().paces.map((text, i) => make("option", { value: String(i) }, text)));
   $("pace").value = String(chosen.pace);
 }
@@ -436,15 +488,18 @@ $("language").addEventListener("click", () => {
   if (isChoosing()) { drawLobby(); look(); }
   if (!shown || busy || isChoosing()) return;
   draw(shown);
-  $("event").textContent = told(shown);
+  $("log").replaceChildren();
+  for (const frame of logged) if (frame.event.type !== "asked" || frame === logged.at(-1)) write(frame);
+  if (logged.length > 1 && shown.event.type === "asked") headline(...logged.slice(-2));
   settle(false);
   showHint();
 });
 label();
-game = location.hash.slice(1);
+let played; // a review leads to where a match is played on, after so many actions
+[game, played] = location.hash.slice(1).split(",");
 once(async () => {
   if (game) {
-    try { await open(await ask(`games/${game}`)); return; } catch { game = ""; } // the program was started anew
+    try { await open(await (played === undefined ? ask(`games/${game}`) : ask(`games/${game}/on`, { played: Number(played) }))); return; } catch { game = ""; } // the program was started anew
   }
   if (data.lobby) { enterLobby(); return; }
   await open(await ask("games", {}));

@@ -12,8 +12,7 @@ import html
 import json
 import secrets
 import sys
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,29 +23,35 @@ from time import monotonic
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.play.lobby import Lobby, sheet
-from mahjong_env.play.match import DOWNLOAD, PersonsMatch, PlayError, RequestError, StaleError
-from mahjong_env.viewer.page import POLICY, page_html, part
+from mahjong_env.play.games import Games, refused
+from mahjong_env.play.lobby import Lobby
+from mahjong_env.play.match import DOWNLOAD, PersonsMatch, RequestError
+from mahjong_env.play.reviews import Reviewer
+from mahjong_env.viewer.page import POLICY, document_html, page_html, part
 
 PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 
-def play_html(lobby: Lobby | None = None) -> str:
-    """The page; it loads nothing, and asks the server that it came from for everything that happens."""
+def play_html(lobby: Lobby | None = None, *, reach: str = "", policy: str = PAGE_POLICY) -> str:
+    """The page; it loads nothing, and asks the server that it came from for everything that happens.
+
+    Args:
+        lobby: what may be chosen; None: nothing.
+        reach: a script that puts something else in the place of the server.
+        policy: what the page may load.
+    """
     return page_html(
         "mahjong_env: play",
         choices=part("buttons.html", "play"),
         main=part("page.html", "play"),
-        style=part("page.css") + part("receipt.css") + part("page.css", "play"),
         # What is hidden has not been sent.
         data={"agents": [], "hidesConcealedKongs": False, "lobby": lobby and lobby.offer},
-        script=part("table.js") + part("receipt.js") + part("lobby.js", "play") + part("page.js", "play"),
-        policy=PAGE_POLICY,
+        script=part("table.js") + part("receipt.js") + part("lobby.js", "play") + reach + part("page.js", "play"),
+        policy=policy,
     )
 
 
 HOST: Final = "127.0.0.1"
-_MOST_GAMES: Final = 32
 _MOST_BYTES: Final = 4096
 _POLICY: Final = f"{PAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -56,6 +61,7 @@ class PlayServer(ThreadingHTTPServer):
 
     Attributes:
         url: what to open in a browser; it holds the token.
+        games: the matches.
     """
 
     daemon_threads = True
@@ -63,24 +69,29 @@ class PlayServer(ThreadingHTTPServer):
     most_connections = 256
     most_seconds = 10.0  # to send a request
 
-    def __init__(self, new_match: Callable[[], PersonsMatch] | Lobby, *, port: int = 0) -> None:
+    def __init__(
+        self,
+        new_match: Callable[[], PersonsMatch] | Lobby,
+        *,
+        port: int = 0,
+        reviewer: Callable[[], Reviewer] | None = None,
+    ) -> None:
         """Listen; `serve_forever` answers.
 
         Args:
             new_match: begins a match, or the lobby in which a person chooses one.
             port: 0: any that is free.
+            reviewer: finds who reviews matches that are over; None: nobody.
 
         Raises:
             MahjongError: the port is taken.
         """
-        self._lock = Lock()
-        self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
+        self.games, self._lock = Games(new_match, reviewer), Lock()
         self._connections: dict[socket, float] = {}  # by age, each with the time by which it must have sent its request
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
             raise MahjongError(f"port {port} cannot be listened on: {error.strerror or error}") from None
-        self.lobby, self.new_match = new_match if isinstance(new_match, Lobby) else None, new_match
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
 
@@ -124,44 +135,12 @@ class PlayServer(ThreadingHTTPServer):
         with self._lock:
             for connection in list(self._connections):
                 self._end(connection)
-            games, self._games = list(self._games.values()), OrderedDict()
-        self._leave(games)
+        self.games.leave()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that have gone; else what `socketserver` says."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
-
-    def begin(self, wanted: Mapping[str, Any]) -> str:
-        """A new game; the oldest one is left where there are too many. Its name."""
-        new, name = self.new_match, secrets.token_urlsafe(8)
-        match = new.match(wanted) if isinstance(new, Lobby) else new()
-        with self._lock:
-            self._games[name] = match, Lock()
-            left = [self._games.popitem(last=False)[1]] if len(self._games) > _MOST_GAMES else []
-        self._leave(left)
-        return name
-
-    @staticmethod
-    def _leave(games: list[tuple[PersonsMatch, Lock]]) -> None:
-        for match, lock in games:
-            with lock:
-                match.leave()
-
-    def game(self, name: str) -> tuple[PersonsMatch, Lock]:
-        """A game, and the lock under which it is played.
-
-        Raises:
-            RequestError: there is none of this name.
-        """
-        with self._lock:
-            if name not in self._games:
-                raise RequestError(
-                    HTTPStatus.NOT_FOUND,
-                    "there is no such game (any more): begin a new match",
-                    "gone",
-                )
-            return self._games[name]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -186,67 +165,20 @@ class _Handler(BaseHTTPRequestHandler):
             parts = self._parts()
             body = self._body(text) if method == "POST" else {}
             if method == "GET" and parts == [""]:
-                self._send(HTTPStatus.OK, play_html(self.server.lobby), "text/html")
+                self._send(HTTPStatus.OK, play_html(self.server.games.lobby), "text/html")
             elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
-                self._send_record(parts[1])
+                file = "Content-Disposition", f'attachment; filename="{DOWNLOAD}"'
+                self._send(HTTPStatus.OK, self.server.games.record(parts[1]), "application/x-ndjson", file)
+            elif method == "GET" and len(parts) == 4 and parts[0] == "games" and parts[2:] == ["review", "page"]:
+                self._send(HTTPStatus.OK, self.server.games.review(parts[1]).page(), "text/html")
             else:
-                self._send(HTTPStatus.OK, json.dumps(self._told(method, parts, body)), "application/json")
-        except RequestError as error:
-            self._send_error(error.status, error)
-        except StaleError as error:
-            self._send_error(HTTPStatus.CONFLICT, error)
-        except MahjongError as error:
-            self._send_error(HTTPStatus.BAD_REQUEST, error)
+                self._send(HTTPStatus.OK, json.dumps(self.server.games.told(method, parts, body)), "application/json")
         except (ConnectionError, TimeoutError):
             raise
         except Exception as error:
-            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, error)
-            raise
-
-    def _told(self, method: str, parts: list[str], body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request about games."""
-        if parts == ["games"] and method == "POST":
-            name = self.server.begin(body)
-            match, lock = self.server.game(name)
-            with lock:
-                return {"game": name, "table": match.about(), **match.state()}
-        if parts == ["rules"] and method == "POST" and self.server.lobby:
-            return self.server.lobby.look(body)
-        if parts[0] != "games" or len(parts) not in (2, 3):
-            raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
-        match, lock = self.server.game(parts[1])
-        if parts[2:] == ["rules"] and method == "POST":
-            return sheet(match.rules, body)
-        with lock:
-            if len(parts) == 2 and method == "GET":
-                return {"table": match.about(), **match.state()}
-            if method != "POST":
-                raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
-            return self._play(match, parts[2], body)
-
-    @staticmethod
-    def _play(match: PersonsMatch, verb: str, body: dict[str, Any]) -> dict[str, Any]:
-        position, action = body.get("position"), body.get("action")
-        if not isinstance(position, int) or isinstance(position, bool):
-            raise RequestError(HTTPStatus.BAD_REQUEST, "position is the number of the question, an integer")
-        if verb == "answer":
-            match.answer(position, str(action))
-        elif verb == "next":
-            match.next_hand(position)
-        elif verb == "hint":
-            return match.hint(position)
-        else:
-            raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
-        return match.state()
-
-    def _send_record(self, name: str) -> None:
-        match, lock = self.server.game(name)
-        with lock:
-            record = match.record
-        if record is None:
-            raise StaleError("the record can be had when the match is over: it holds the cards", "early")
-        file = "Content-Disposition", f'attachment; filename="{DOWNLOAD}"'
-        self._send(HTTPStatus.OK, f"{record.to_json()}\n", "application/x-ndjson", file)
+            self._send_error(error)
+            if not isinstance(error, MahjongError):
+                raise
 
     # --- requests --------------------------------------------------------------------------------------------------
     def _parts(self) -> list[str]:
@@ -283,12 +215,11 @@ class _Handler(BaseHTTPRequestHandler):
             raise RequestError(HTTPStatus.BAD_REQUEST, "a body is an object of JSON")
         return told
 
-    def _send_error(self, status: HTTPStatus, error: Exception) -> None:
-        told = {"error": str(error) or type(error).__name__}
-        if isinstance(error, PlayError):
-            told["code"] = error.code
+    def _send_error(self, error: Exception) -> None:
+        status, told = refused(error)
         if "text/html" in self.headers.get("Accept", ""):  # a person has come here, not the page
-            self._send(status, part("lost.html", "play").replace("@@error@@", html.escape(told["error"])), "text/html")
+            body = part("lost.html", "play").replace("@@error@@", html.escape(told["error"]))
+            self._send(status, document_html("mahjong_env", body), "text/html")
         else:
             self._send(status, json.dumps(told), "application/json")
 

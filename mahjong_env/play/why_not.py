@@ -11,6 +11,8 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import Phase
 
+_NOT_REPLACED = "no tile is left to replace the fourth one of a kong"
+
 
 def why_not(engine: Engine, action: int) -> str:
     """Return the reason why the seat to act in an engine's one game may not do this.
@@ -39,6 +41,12 @@ def _held(engine: Engine) -> np.ndarray:
     return engine.state.hand[0, int(engine.state.actor[0])]
 
 
+def _is_replaced(engine: Engine) -> bool:
+    """Whether the seat to act can draw a tile for a kong."""
+    state, games = engine.state, np.zeros(1, np.intp)
+    return bool(state.left_to(state.seats_to_act(games))[0] > 0)
+
+
 def _why_not_in_turn(engine: Engine, action: int) -> str:
     state, kind = engine.state, action % len(_held(engine))
     name, held = KIND_NAMES[kind], int(_held(engine)[kind])
@@ -52,8 +60,8 @@ def _why_not_in_turn(engine: Engine, action: int) -> str:
         return f"you have no pung of {name} on the table" if held else f"you hold no {name}"
     if state.drawn[0] < 0:
         return "a kong is declared after a draw, not after a claim"
-    if state.left(np.array([0]))[0] <= 0:
-        return "no tile is left to replace the fourth one of a kong"
+    if not _is_replaced(engine):
+        return _NOT_REPLACED
     return f"the rules do not allow this kong now: {_hint(engine)}"
 
 
@@ -67,8 +75,8 @@ def _why_no_claim(engine: Engine, name: str) -> str:
         needed = 2 if name == "pung" else 3
         if held[kind] < needed:
             return f"a {name} with {tile} takes {needed} more, and you hold {int(held[kind])}"
-        if name == "kong" and state.left(np.array([0]))[0] <= 0:
-            return "no tile is left to replace the fourth one of a kong"
+        if name == "kong" and not _is_replaced(engine):
+            return _NOT_REPLACED
     else:
         if giver != (int(state.actor[0]) - 1) % engine.num_seats:
             who = person_name(int(state.person_at[0, giver]))
@@ -90,10 +98,10 @@ def _why_no_win(engine: Engine) -> str:
     if state.phase[0] == Phase.TURN:
         if state.drawn[0] < 0:
             return "a win by self-draw takes a tile that you have drawn; you have claimed one"
-        wins = wins_from_state(state, seats, state.drawn[games], Source.DRAW, -1)
+        wins = wins_from_state(engine.rules, state, seats, state.drawn[games], Source.DRAW, -1)
     elif state.offered[0] >= 0:
         source = Source.ROBBED_KONG if state.phase[0] == Phase.ROB else Source.DISCARD
-        wins = wins_from_state(state, seats, state.offered[games], source, state.offered_by[games])
+        wins = wins_from_state(engine.rules, state, seats, state.offered[games], source, state.offered_by[games])
     else:
         return f"the rules do not allow it now: {_hint(engine)}"
     reason = engine.rules.reasons[int(engine.rules.score(wins).reason[0])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -60,9 +59,7 @@ class Recorder:
         self.engine, self._write = engine, write
         self.thoughts: dict[int, Mapping[str, Any]] | None = {} if thoughts else None
         self._agents = agents if callable(agents) else (lambda game: agents)
-        rules = engine.rules
-        defaults = {item.name: item.default for item in fields(rules)}
-        self._knobs = {name: value for name, value in rules.knobs.items() if value != defaults[name]}
+        self._knobs = engine.rules.changed_knobs
         self._steps: list[Int8Array] = []  # [B] the actions of each step, -1 for games that were not stepped
         self._dropped = 0  # steps that no running match needs any more
         self._deals: dict[int, Deal] = {}
@@ -80,7 +77,7 @@ class Recorder:
     def note_reset(self, deal: Callable[[], None], deals: Any = None, games: Any = None) -> None:
         """Note that ``deal()`` deals these games anew, for those who do that themselves; see `reset`."""
         which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
-        unfinished = self._unfinished(which)
+        unfinished = self.so_far(self._begun(which))
         deal()
         self._write(*unfinished)
         listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
@@ -112,7 +109,9 @@ class Recorder:
         self._steps.append(played)
         ended = which[result.done]
         if ended.size:
-            self._write(*self._records(ended[self._is_known[ended]], result))
+            known = ended[self._is_known[ended]]
+            points = dict(zip(result.outcome.game.tolist(), result.outcome.points.tolist(), strict=True))
+            self._write(*self._records(known, [points[game] for game in known.tolist()], is_complete=True))
             self._begin(ended)
         if len(self._steps) > _MOST_STEPS_KEPT:
             kept = self._dropped + len(self._steps)
@@ -127,9 +126,9 @@ class Recorder:
 
     def close(self) -> None:
         """Write the matches that have not ended, as far as they have been played."""
-        every = np.arange(self.engine.num_games)
-        self._write(*self._unfinished(every))
-        self._begin(every[self._is_known & (self._lengths > 0)])
+        begun = self._begun(np.arange(self.engine.num_games))
+        self._write(*self.so_far(begun))
+        self._begin(begun)
 
     def _begin(self, games: Games) -> None:
         """Note where the matches of these games begin, which have just been dealt (or are over)."""
@@ -142,46 +141,42 @@ class Recorder:
             self._deals.pop(game, None)
         self._first_hand[games] = state.hands_dealt[games] - 1
 
-    def _records(self, games: Games, result: StepResult) -> list[GameRecord]:
-        """The matches of games that have just ended; their points are those after their last hand."""
-        if not games.size:
-            return []
-        first = int(self._first_step[games].min()) - self._dropped
-        columns = np.stack([step[games] for step in self._steps[first:]], axis=1)
-        points = dict(zip(result.outcome.game.tolist(), result.outcome.points.tolist(), strict=True))
-        records = []
-        for game, column, start in zip(games.tolist(), columns, self._first_step[games], strict=True):
-            own = column[int(start) - self._dropped - first :]
-            records.append(self._record(game, own[own >= 0].tolist(), points[game], is_complete=True))
-        return records
+    def so_far(self, games: Any = None) -> list[GameRecord]:
+        """The records of running matches, as far as they have been played; ``games`` [n], None: of all games."""
+        which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
+        return self._records(which, self.engine.state.points[which].tolist(), is_complete=False)
 
-    def _unfinished(self, games: Any) -> list[GameRecord]:
-        """The matches of these games that have begun and not ended."""
-        records = []
-        for game in (int(game) for game in games if self._is_known[game] and self._lengths[game]):
-            steps = self._steps[int(self._first_step[game]) - self._dropped :]
-            actions = [int(step[game]) for step in steps if step[game] >= 0]
-            records.append(self._record(game, actions, self.engine.state.points[game].tolist(), is_complete=False))
-        return records
+    def _begun(self, games: Games) -> Games:
+        """Those of these games whose matches have begun, and are known from their deal on."""
+        return games[self._is_known[games] & (self._lengths[games] > 0)]
 
-    def _record(self, game: int, actions: list[int], points: list[int], *, is_complete: bool) -> GameRecord:
-        engine = self.engine
-        return GameRecord(
-            variant=engine.rules.name,
-            rules_version=engine.rules.version,
-            knobs=self._knobs,
-            num_hands=engine.num_hands,
-            start=engine.start,
-            seed=int(engine.state.seed[game]),
-            stream=int(engine.state.stream[game]),
-            hand=int(self._first_hand[game]),
-            deal=self._deals.get(game),
-            actions=tuple(actions),
-            points=tuple(points),
-            is_complete=is_complete,
-            agents=tuple(self._agents(game)),
-            notes=self._notes.get(game, {}),
-        )
+    def _records(self, games: Games, points: Sequence[list[int]], *, is_complete: bool) -> list[GameRecord]:
+        """The matches of [n] games, with the points of each person."""
+        engine, starts = self.engine, self._first_step[games] - self._dropped
+        first = int(starts.min(initial=len(self._steps)))
+        played = [step[games] for step in self._steps[first:]]
+        actions = np.array(played, np.int8).reshape(len(played), len(games))
+        records = []
+        for game, column, start, held in zip(games.tolist(), actions.T, (starts - first).tolist(), points, strict=True):
+            own = column[start:]
+            record = GameRecord(
+                variant=engine.rules.name,
+                rules_version=engine.rules.version,
+                knobs=self._knobs,
+                num_hands=engine.num_hands,
+                start=engine.start,
+                seed=int(engine.state.seed[game]),
+                stream=int(engine.state.stream[game]),
+                hand=int(self._first_hand[game]),
+                deal=self._deals.get(game),
+                actions=tuple(own[own >= 0].tolist()),
+                points=tuple(held),
+                is_complete=is_complete,
+                agents=tuple(self._agents(game)),
+                notes=self._notes.get(game, {}),
+            )
+            records.append(record)
+        return records
 
 
 class _ReplayedEngine(Engine):

@@ -46,19 +46,8 @@ _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _NOT_IN_SHORT: Final = ("Source", "Where the source", "House rules")  # headings with all below them
 _SOURCE_OF_A_PART: Final = ("Guide:", "Source:")
 _WORDS: Final = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
 _NUMERALS: Final = "零一二三四五六七八九十"
 
@@ -90,7 +79,7 @@ def variant_page(chosen: Rules, language: str = "en") -> str:
 
 
 def _with_house_rules(page: str, chosen: Rules, language: str = "en") -> str:
-    changed = [f"`{name}={value!r}`" for name, value in _changed(chosen).items()]
+    changed = [f"`{name}={value!r}`" for name, value in chosen.changed_knobs.items()]
     if not changed:
         return page
     title, _, text = page.partition("\n")
@@ -257,12 +246,6 @@ def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
     return found
 
 
-def _changed(rules: Rules) -> dict[str, Any]:
-    """The knobs that differ from their defaults."""
-    defaults = rules.knob_help()
-    return {name: value for name, value in rules.knobs.items() if value != defaults[name][0]}
-
-
 @dataclass(frozen=True)
 class _Holes:
     """What fills the holes below one heading of a page."""
@@ -349,15 +332,14 @@ class _Holes:
         return chinese, reading, worth, meaning
 
     def table_of_knobs(self) -> str:
-        here = ["here"] if _changed(self.rules) else []
+        here = ["here"] if self.rules.changed_knobs else []
         places = knobs_by_section(self.source, self.rules)
         lines = []
-        for name, (default, valid, about) in self.rules.knob_help().items():
+        for name, (default, valid, about) in self.rules.knob_help(self.language).items():
             links = ", ".join(f"[{heading}](#{anchor(heading)})" for heading in places[name])
-            told = [about] if self.language == "en" else []
-            lines.append((name, *(repr(self.rules.knobs[name]) for _ in here), repr(default), valid, *told, links))
+            lines.append((name, *(repr(self.rules.knobs[name]) for _ in here), repr(default), valid, about, links))
         if self.language == "zh":
-            return _table(("规则", *("本桌" for _ in here), "默认", "可取", "见"), lines)
+            return _table(("规则", *("本桌" for _ in here), "默认", "可取", "说明", "见"), lines)
         return _table(("knob", *here, "default", "valid", "what it does", "see"), lines)
 
 

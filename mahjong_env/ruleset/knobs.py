@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ EXAMPLE: Final = "NAME=VALUE, such as cap=none or players=4"
 def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
     """The rules of a variant with knobs that are written as text, one ``NAME=VALUE`` for each.
 
-    A value is one of the knob's choices, an integer, or none; capital letters make no difference.
+    A value is one of the knob's choices, an integer, or none; capital letters make no difference. ``preset=NAME``
+    stands for the knobs of a preset (`Rules.presets`); others may be given beside it.
 
     Raises:
         RulesError: no such variant, no such knob, a value that it cannot have (the message lists the valid ones), a
@@ -27,14 +28,20 @@ def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
     """
     played = rules(variant)
     knobs: dict[str, Any] = {}
+    preset: Mapping[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise RulesError(f"a knob is written {EXAMPLE}, not {text!r}")
         if name in knobs:
             raise RulesError(f"the knob {name!r} is given twice")
+        if name == "preset" and played.presets:
+            if value.lower() not in played.presets:
+                raise RulesError(f"{played.name} has no preset {value!r}; it has: {', '.join(played.presets)}")
+            preset = played.presets[value.lower()]
+            continue
         knobs[name] = _read_value(value, played.knob_choices().get(name, ()))
-    return rules(played, **knobs)
+    return rules(played, **{**preset, **knobs})
 
 
 def _read_value(text: str, choices: tuple[Any, ...]) -> Any:

@@ -7,7 +7,7 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
@@ -22,6 +22,7 @@ from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
+    from mahjong_env.hands.aims import Aims
     from mahjong_env.scoring.rows import Row
     from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
@@ -103,6 +104,7 @@ def knob(
     maximum: int = MOST_OF_A_KNOB,
     none: bool = False,
     about: str,
+    chinese: str = "",
 ) -> Any:
     """Declare a knob of a variant: a truth value, one of some choices, or an integer.
 
@@ -113,11 +115,12 @@ def knob(
         maximum: the greatest valid integer.
         none: whether None is valid beside the integers.
         about: what it does, for users.
+        chinese: the same in Chinese; words for the choices may stand behind it: "点炮谁付：点炮者 / 各家".
     """
     if isinstance(default, bool):
         choices = (default, not default)
     limits = {"minimum": minimum, "maximum": maximum, "none": none}
-    return field(default=default, metadata={"choices": choices, "about": about, **limits})
+    return field(default=default, metadata={"choices": choices, "about": about, "chinese": chinese or about, **limits})
 
 
 def knob_fields(rules: Any) -> list[Field[Any]]:
@@ -167,6 +170,8 @@ class Rules:
     """Whether exposed flowers alone can win a hand."""
     turned_up_after_win: ClassVar[int] = 0
     """Tiles that are turned up after a win because they change what it pays (`Wins.turned_up`)."""
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """House rules that have a name, as a platform's: the knobs that differ."""
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
     has_wild: ClassVar[bool] = False
@@ -175,6 +180,8 @@ class Rules:
     uses_flowers: ClassVar[bool] = False
     hides_concealed_kongs: ClassVar[bool] = True
     """Only its owner sees of which kind a concealed kong is, until the hand ends (common.md#concealed-kongs)."""
+    has_private_walls: ClassVar[bool] = False
+    """Each seat is dealt and draws from an equal part of the tiles of its own; no flowers, no tile is turned up."""
     dealer_draws_last: ClassVar[bool] = False
     """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
     opening_stages: ClassVar[int] = 0
@@ -184,16 +191,19 @@ class Rules:
 
     # --- Knobs and marks --------------------------------------------------------------------------------------
     shows_drawn: bool = knob(
-        True, choices=(True, False), about="whether all see that a discard is the tile that was just drawn"
+        True,
+        choices=(True, False),
+        about="whether all see that a discard is the tile that was just drawn",
+        chinese="打出的牌是不是刚摸的那张，各家看得见",
     )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         marks = [item for item in cls.circumstances if item.is_mark]
-        if len(marks) > MAX_MARKS:
+        if len(marks) + (cls.has_private_walls is not False) > MAX_MARKS:
             raise RulesError(
                 f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(item.name for item in marks)}); "
-                f"observations have places for {MAX_MARKS}"
+                f"observations have places for {MAX_MARKS}, of which private walls take one"
             )
         after = enumerate(item.after_discard for item in marks)
         cls.marks_after_discard = tuple((number, how) for number, how in after if how is not None)
@@ -220,18 +230,27 @@ class Rules:
         """The knobs and their values."""
         return {item.name: getattr(self, item.name) for item in knob_fields(self)}
 
+    @property
+    def changed_knobs(self) -> dict[str, Any]:
+        """The knobs that differ from their defaults, and their values."""
+        return {
+            item.name: getattr(self, item.name)
+            for item in knob_fields(self)
+            if getattr(self, item.name) != item.default
+        }
+
     def plays_as(self, other: Rules | None) -> bool:
         """Whether both play the same game, whatever of it is seen."""
         return other is not None and replace(self, shows_drawn=True) == replace(other, shows_drawn=True)
 
     @classmethod
-    def knob_help(cls) -> dict[str, tuple[Any, str, str]]:
-        """For each knob: its default, its valid values in words, what it does."""
+    def knob_help(cls, language: str = "en") -> dict[str, tuple[Any, str, str]]:
+        """For each knob: its default, its valid values in words, what it does; in English ("en") or Chinese ("zh")."""
         return {
             item.name: (
                 None if item.default is MISSING else item.default,
-                _valid_values(item.metadata),
-                item.metadata["about"],
+                _valid_values(item.metadata, language),
+                item.metadata["chinese" if language == "zh" else "about"],
             )
             for item in knob_fields(cls)
         }
@@ -270,7 +289,7 @@ class Rules:
     @property
     def starting_points(self) -> int:
         """Points that each person has when a match begins."""
-        return int(self.knobs.get("initial_points", 0))
+        return int(getattr(self, "initial_points", 0))
 
     @property
     def sigma(self) -> float:
@@ -286,6 +305,11 @@ class Rules:
             f"{self.name} declares no sigma, the unit of illegal_reward (Rules.sigma): declare it, or choose "
             "on_illegal='raise'"
         )
+
+    @property
+    def asks_fourth_tile(self) -> bool:
+        """Whether wins are asked whether the three others of the winning kind lie open."""
+        return any(item.sets == "fourth_tile" for item in self.circumstances)
 
     @property
     def deck(self) -> Int8Array:
@@ -450,6 +474,14 @@ class Rules:
         """
         return lambda codes, total, with_pair, wilds, melds: with_pair
 
+    @property
+    def aims(self) -> Aims | None:
+        """What hands are worth enough to win, for agents and hints; None: any complete hand is.
+
+        It decides nothing in the game: `score` does.
+        """
+        return None
+
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
         return self.tiles_short(wins.codes, wins.jokers, wins.own_melds) <= wins.jokers
@@ -461,6 +493,15 @@ class Rules:
     def legal(self, wins: Wins) -> BoolArray:
         """[n] whether complete hands may win: what `score` says, for variants that know it without pricing hands."""
         return self.score(wins).legal
+
+    @property
+    def judges_by_score(self) -> bool:
+        """Whether `score_and_judge` takes less time than `score` and `legal` one after the other."""
+        return False
+
+    def score_and_judge(self, wins: Wins, asked: Wins) -> tuple[Scores, BoolArray]:
+        """`score` of wins, and `legal` of other complete hands."""
+        return self.score(wins), self.legal(asked)
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
@@ -485,10 +526,13 @@ class Rules:
         return True
 
 
-def _valid_values(limits: Any) -> str:
+_INTEGERS: Final = {"en": "any integer from {minimum} to {maximum}", "zh": "{minimum} 到 {maximum} 的整数"}
+
+
+def _valid_values(limits: Any, language: str = "en") -> str:
     if limits["choices"] is not None:
         return ", ".join(repr(choice) for choice in limits["choices"])
-    integers = f"any integer from {limits['minimum']} to {limits['maximum']}"
+    integers = _INTEGERS[language].format(**limits)
     return f"None, {integers}" if limits["none"] else integers
 
 

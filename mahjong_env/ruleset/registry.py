@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -55,14 +56,26 @@ class VariantRegistry(Mapping[str, Rules]):
         return name in self._sources
 
     def __iter__(self) -> Iterator[str]:
-        in_preparation = import_module(GROUP).IN_PREPARATION
-        return (name for name in self._sources if name not in in_preparation)
+        return iter(self._sources)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._sources)
 
     def __repr__(self) -> str:
         return f"<variants: {', '.join(self)}>"
+
+    def preset(self, name: str) -> Rules:
+        """The rules of a platform: the variant that has a preset of this name (`Rules.presets`), with its knobs.
+
+        Raises:
+            RulesError: no variant has it.
+        """
+        for variant in self._sources:
+            with suppress(RulesError):  # what is wrong with another variant does not matter here
+                rules = self[variant]
+                if name in rules.presets:
+                    return with_knobs(rules, dict(rules.presets[name]))
+        raise RulesError(f"no variant has a preset {name!r}")
 
     @property
     def outside(self) -> dict[str, int]:

@@ -40,7 +40,7 @@ class Term:
         """[m] this part of what readings are worth."""
         part: Any = self.times
         if self.added is not None:
-            part = part * (counts[:, self.added] * values[:, self.added]).sum(axis=1)
+            part = part * np.einsum("mr,mr->m", counts[:, self.added], values[:, self.added])
         if self.multiplied is not None:
             part = part * product_of_rows(counts[:, self.multiplied], values[:, self.multiplied])
         return part

@@ -20,6 +20,7 @@ from mahjong_env.scoring.combinations import Combinations, combinations_of
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import ByHand, Restriction, Row
+from mahjong_env.scoring.set_counts import FactCounts, SetCounts
 from mahjong_env.scoring.wins import Scores, Source, Wins
 
 _INCOMPLETE = 1
@@ -135,27 +136,42 @@ class ScoredRules(Rules):
         unsure = table.decide_unread(wins, legal)
         if unsure.size:
             legal[unsure] = False
-            for part in table.read(wins, unsure):
-                legal[part.owner.compress(~table.refused(part).any(axis=0))] = True
+            readings = table.read(wins, unsure)
+            legal[readings.owner.compress(table.may_win(readings))] = True
         return legal
 
     def taken(self, wins: Wins) -> Taken:
         """Read hands, and take the reading of each that is worth most."""
         wins.rules = self
         n, table = len(wins), self._table
-        parts = table.read(wins, np.arange(n))
-        owner, counts, worth = (_join([getattr(part, name) for part in parts]) for name in ("owner", "counts", "worth"))
-        refused = _join([table.refused(part) for part in parts], axis=1)
+        readings = table.read(wins, np.arange(n))
+        owner, counts, worth, refused = readings.owner, readings.counts, readings.worth, table.refused(readings)
         reason = _first_to_leave_nothing(owner, refused, n)
         free = None
         if refused.any():
             free = np.flatnonzero(~refused.any(axis=0))
             owner, counts, worth = (array.take(free, axis=0) for array in (owner, counts, worth))
-        return Taken(parts, free, counts, worth, reason, best_readings(owner, table.rank(worth, counts), n))
+        return Taken(readings, free, counts, worth, reason, best_readings(owner, table.rank(worth, counts), n))
 
     def score(self, wins: Wins) -> Scores:
         """Score hands: legality, the value of the best reading, and payments."""
-        taken = self.taken(wins)
+        return self._scores(wins, self.taken(wins))
+
+    @property
+    def judges_by_score(self) -> bool:
+        """Whether the hands that are asked about have to be read and priced, as wins are."""
+        return self._table.judges_by_score
+
+    def score_and_judge(self, wins: Wins, asked: Wins) -> tuple[Scores, BoolArray]:
+        """Read and price them all at once where judging takes that."""
+        if not self.judges_by_score:
+            return super().score_and_judge(wins, asked)
+        wins.rules, n = self, len(wins)
+        taken = self.taken(Wins.join([wins, asked]))
+        return self._scores(wins, taken._replace(reason=taken.reason[:n], best=taken.best[:n])), taken.best[n:] >= 0
+
+    def _scores(self, wins: Wins, taken: Taken) -> Scores:
+        """What hands score by the readings that are taken of them."""
         n, legal, best = len(wins), taken.best >= 0, taken.best
         row_count, value = np.zeros((n, len(self.rows)), np.int8), np.zeros(n, np.int64)
         row_count[legal] = taken.counts.take(best[legal], axis=0)
@@ -178,25 +194,16 @@ class ScoredRules(Rules):
 class Taken(NamedTuple):
     """The readings of n hands, and which of them are taken."""
 
-    parts: list[Readings]
+    readings: Readings
     free: Games | None  # [m] the numbers of the readings that no restriction refuses, among all; None: all of them
     counts: Int8Array  # [m, rows] their entries
     worth: Int64Array  # [m]
     reason: Int8Array  # [n] index in `ScoredRules.reasons`
     best: Games  # [n] which of the m is taken, -1 for hands that may not win
 
-    def reading_of(self, hand: int) -> tuple[Readings, int]:
-        """The part with the reading that is taken of a hand that may win, and its number there."""
-        number = int(self.best[hand] if self.free is None else self.free[self.best[hand]])
-        for part in self.parts:
-            if number < len(part):
-                break
-            number -= len(part)
-        return part, number
-
-
-def _join(parts: list[Any], axis: int = 0) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
+    def reading_of(self, hand: int) -> int:
+        """The number of the reading that is taken of a hand that may win."""
+        return int(self.best[hand] if self.free is None else self.free[self.best[hand]])
 
 
 def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Array:
@@ -232,23 +239,35 @@ class _Table:
         self.fixed_values = np.array([row.value_in(rules) for row in rows])
         if self.fixed_values.dtype == np.int64:
             self.fixed_values = self.fixed_values.astype(np.int32)
-        self.depends_on_hands = any(isinstance(row.value, ByHand) for row in rows)
+        self.by_hand = [(column, row.value) for column, row in enumerate(rows) if isinstance(row.value, ByHand)]
         self.preference = np.array([row.preference for row in rows], np.int64)
         # A row that is replaced replaces nothing: those that none replaces go first.
         order = list(TopologicalSorter({row.name: row.replaces for row in rows}).static_order())[::-1]
         replacing = [(self.column_of[name], rows[self.column_of[name]].replaces) for name in order]
-        self.replacing = [(column, self.columns_of(replaced)) for column, replaced in replacing if replaced]
+        self.replacing = [(column, np.array(self.columns_of(replaced))) for column, replaced in replacing if replaced]
         self.combined = [
             (kind, np.array([self.column_of[row.name] for row in combining]), _combinations(rules, combining))
             for kind in ("runs", "triplets")
             if (combining := [row for row in rows if row.combines is not None and row.combines.of == kind])
         ]
-        self.otherwise = [(column, self.columns_of(row.unless)) for column, row in enumerate(rows) if row.unless]
+        self.otherwise = [
+            (column, np.array(self.columns_of(row.unless))) for column, row in enumerate(rows) if row.unless
+        ]
         self.per_hand = {column: row.per_hand for column, row in enumerate(rows) if row.per_hand is not None}
+        self.of_facts = FactCounts({column: row.of_facts for column, row in enumerate(rows) if row.of_facts})
+        self.fact_columns = np.array(self.of_facts.columns, np.intp)
+        self.of_sets = SetCounts({column: row.of_sets for column, row in enumerate(rows) if row.of_sets})
+        self.set_columns = np.array(self.of_sets.columns, np.intp)
         self.per_reading = {
-            column: row for column, row in enumerate(rows) if row.per_reading is not None or row.shape is not None
+            column: row
+            for column, row in enumerate(rows)
+            if row.per_reading is not None or row.per_sets is not None or row.shape is not None
         }
+        self.late = [column for column, row in enumerate(rows) if row.late]
         self.payers = rules.payment.by_source(rules)
+        is_minimum = any(restriction.minimum is not None for restriction in rules.restrictions)
+        self.judges_by_score = is_minimum and not rules.turned_up_after_win
+        self.apart = [self.columns_of(restriction.apart) for restriction in rules.restrictions]
         self.waives = np.zeros((len(rules.restrictions), len(rows)), np.bool_)
         for number, restriction in enumerate(rules.restrictions):
             self.waives[number, self.columns_of(restriction.waived_by)] = True
@@ -281,29 +300,37 @@ class _Table:
     def values(self, wins: Wins) -> Any:
         """[n, rows] the value of one entry of each row."""
         values = self.fixed_values[None].repeat(len(wins), axis=0)
-        for column, row in enumerate(self.rules.rows):
-            if isinstance(row.value, ByHand):
-                values[:, column] = row.value.value(wins)
+        for column, value in self.by_hand:
+            values[:, column] = value.value(wins)
         return values
 
-    def read(self, wins: Wins, which: Games) -> list[Readings]:
-        """All readings of some hands ([k] indices), shape by shape, but for shapes that none of them has."""
+    def read(self, wins: Wins, which: Games) -> Readings:
+        """All readings of some hands ([k] indices), shape by shape."""
         with_tile = which.compress(wins.source.take(which) != int(Source.FLOWERS))
         all_melded = wins.own_melds.take(with_tile).all()
         shapes = [shape for shape in self.rules.shapes if not (shape.concealed and all_melded)]
-        parts = [part for shape in shapes for part in shape.readings(wins, with_tile)]
+        parts = [part for shape in shapes if not shape.alone for part in shape.readings(wins, with_tile)]
+        alone = [shape for shape in shapes if shape.alone]
+        if alone:
+            read = np.zeros(len(wins), np.bool_)
+            for part in parts:
+                read[part.owner] = True
+            unread = with_tile.compress(~read.take(with_tile))
+            if unread.size:
+                parts += [part for shape in alone for part in shape.readings(wins, unread)]
         whatever_tiles = self.rules.readings_without_tiles(wins, which)
         if whatever_tiles is not None:
             parts.append(whatever_tiles)
-        parts = [part for part in parts if len(part)] or parts[:1]
-        for part in parts:
-            part.price = self._price
-        return parts
+        found = Readings.join([part for part in parts if len(part)] or parts[:1])
+        found.price = self._price
+        return found
 
-    def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
-        """[m, rows] entries that count, and [m] what they are worth."""
-        values = part.of(part.wins.once(self.values)) if self.depends_on_hands else self.fixed_values[None]
-        counts = self.rules.rows_that_count(self._count(part), values)
+    def _price(self, part: Readings, counts: Int8Array | None = None) -> tuple[Int8Array, Int64Array]:
+        """[m, rows] entries that count, and [m] what they are worth, of all rows or of such entries."""
+        values = part.of(part.wins.once(self.values)) if self.by_hand else self.fixed_values[None]
+        if counts is None:
+            counts = self._settled(self._with_late(part, self._count(part)))
+        counts = self.rules.rows_that_count(counts, values)
         return counts, self.rules.worth(counts, values)
 
     def _count_per_hand(self, wins: Wins) -> Int8Array:
@@ -311,16 +338,33 @@ class _Table:
         counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
         for column, row in self.per_hand.items():
             counts[:, column] = row(wins)
+        if self.fact_columns.size:
+            counts[:, self.fact_columns] = self.of_facts.hold(wins)
         return counts
 
     def _count(self, part: Readings) -> Int8Array:
-        """[m, rows] entries of all rows."""
+        """[m, rows] entries of all rows but late ones, before any is replaced."""
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
         for column, row in self.per_reading.items():
-            if row.shape is None or row.shape is part.shape:
+            if not row.late and (row.shape is None or row.shape in part.shapes):
                 counts[:, column] = row.holds_in(part)
+        if part.has_sets is False:
+            return counts
+        sets = np.asarray(part.has_sets)[..., None]
+        if self.set_columns.size:
+            counts[:, self.set_columns] = self.of_sets.hold(part) & sets
         for kind, columns, combinations in self.combined:
-            counts[:, columns] = combinations.count(getattr(part, kind))
+            counts[:, columns] = combinations.count(getattr(part, kind)) * sets
+        return counts
+
+    def _with_late(self, part: Readings, counts: Int8Array) -> Int8Array:
+        """The same with the entries of late rows."""
+        for column in self.late:
+            counts[:, column] = self.per_reading[column].holds_in(part)
+        return counts
+
+    def _settled(self, counts: Int8Array) -> Int8Array:
+        """The same without rows that are replaced, and with rows that hold where others do not."""
         if self.replacing:
             are_there: list[bool] = np.asarray(counts.any(axis=0)).tolist()
             for column, replaced in self.replacing:
@@ -338,6 +382,29 @@ class _Table:
 
     # --- Restrictions -------------------------------------------------------------------------------------------------
 
+    def may_win(self, part: Readings) -> BoolArray:
+        """[m] the readings that no restriction refuses; late rows are asked only of those that they decide about."""
+        if not self.late:
+            return ~np.logical_or.reduce(self.refused(part))
+        part.price = lambda part: self._price(part, self._settled(self._count(part)))
+        may_win: BoolArray = ~np.logical_or.reduce(self.refused(part))
+        undecided = part.counts[:, [column for column, _ in self.otherwise]].any(axis=1)
+        for number, restriction in enumerate(self.rules.restrictions):
+            if restriction.minimum is not None:
+                lacking = restriction.minimum.of(self.rules) - self._worth_towards(part, number)
+                undecided |= (lacking > 0) & (lacking <= self.fixed_values[self.late].max())
+        late = undecided.nonzero()[0]
+        if late.size:
+            some, counts = part.take(late), part.counts.take(late, axis=0)
+            some.price = lambda some: self._price(some, self._settled(self._with_late(some, counts)))
+            may_win[late] = ~np.logical_or.reduce(self.refused(some))
+        return may_win
+
+    def _worth_towards(self, part: Readings, number: int) -> Int64Array:
+        """[m] what the rows are worth that count for the minimum of a restriction."""
+        apart = self.apart[number]
+        return part.worth - part.counts[:, apart] @ self.fixed_values[apart]
+
     def refused(self, part: Readings) -> BoolArray:
         """[restrictions, m] which readings each restriction refuses."""
         refused = np.ones((len(self.rules.restrictions), len(part)), np.bool_)
@@ -346,6 +413,8 @@ class _Table:
                 refused[number] = part.of(part.wins.once(restriction.per_hand))
             if restriction.per_reading is not None and np.count_nonzero(refused[number]):
                 refused[number] &= restriction.per_reading(part)
+            if restriction.minimum is not None:
+                refused[number] &= self._worth_towards(part, number) < restriction.minimum.of(self.rules)
             if restriction.waived_by and np.count_nonzero(refused[number]):
                 refused[number] &= ~self._waived(part, number)
         return refused
@@ -372,7 +441,7 @@ class _Table:
         """[n] hands without a restriction that nothing waives."""
         legal = np.ones(len(wins), np.bool_)
         for restriction in self.rules.restrictions:
-            if restriction.per_hand is not None and restriction.per_reading is None and not restriction.waived_by:
+            if restriction.per_hand is not None and not restriction.asks_readings and not restriction.waived_by:
                 legal &= ~restriction.per_hand(wins)
         return legal
 
@@ -384,11 +453,13 @@ class _Table:
         """
         concerned, certain = {}, {}
         for number, restriction in enumerate(self.rules.restrictions):
-            if restriction.per_reading is None and not restriction.waived_by:
+            if not restriction.asks_readings and not restriction.waived_by:
                 continue
             hands = legal if restriction.per_hand is None else legal & wins.once(restriction.per_hand)
             if restriction.waived_by and np.count_nonzero(hands):
                 hands = hands & ~self._waived_by_hand(wins, number)
+            if restriction.spares is not None:
+                hands = hands & ~restriction.spares(wins)
             if np.count_nonzero(hands):
                 every = restriction.in_every_reading
                 concerned[number], certain[number] = hands, hands if every is None else hands & every(wins)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mahjong_env.basics.lazy import lazy
+from mahjong_env.basics.lazy import Answers, lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
@@ -33,7 +33,8 @@ _UP_TO_A_RUN = np.arange(3, dtype=np.int8)[:, None]
 _NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
 
 
-class Concealed(NamedTuple):
+@dataclass
+class Concealed(Answers):
     """Concealed tiles, as shapes are asked about them."""
 
     codes: Int32Array  # [..., 4] of the tiles without wild ones
@@ -68,6 +69,7 @@ class Shape:
         concealed: whether nothing may be melded.
         short_of_one: the same as ``short_of`` for one hand in plain numbers, without melds if it is concealed; None:
             small batches are played as large ones.
+        alone: whether no hand that has it has a shape that is not ``alone`` too.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Shape:
     read: Callable[[Shape, Wins, Games], list[Readings]] | None = None
     concealed: bool = False
     short_of_one: ShortOfOne | None = None
+    alone: bool = False
 
     def readings(self, wins: Wins, which: Games) -> list[Readings]:
         """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
@@ -94,8 +97,13 @@ class Sets(NamedTuple):
     wild_as: Int8Array  # [m, T] wild tiles that stand for each kind
 
 
-class Readings:
-    """m ways to read hands in one shape, those of one hand beside each other; ``owner`` [m] says which hand is read."""
+class Readings(Answers):
+    """m ways to read hands; ``owner`` [m] says which hand is read. Those of one hand in one shape lie side by side.
+
+    Attributes:
+        shapes: in which hands are read, each once; `in_shape` says which of the readings are in which.
+        has_sets: [m] whether a reading has sets and a pair, or one answer for all.
+    """
 
     price: Callable[[Readings], tuple[Int8Array, Int64Array]]
     """Counts the rows of these readings and says what they are worth."""
@@ -103,26 +111,55 @@ class Readings:
     def __init__(
         self, wins: Wins, shape: Shape, owner: Games, sets: Sets | None = None, suits: SuitRows | None = None
     ) -> None:
-        self.wins, self.shape, self.owner = wins, shape, owner
+        self.wins, self.owner = wins, owner
+        self.shapes: tuple[Shape, ...] = (shape,)
         self._sets, self._suits = sets, suits
+        self._shape: Any = 0  # [m] place in `shapes`, or one for all
+        self.has_sets: Any = sets is not None
+
+    @classmethod
+    def join(cls, parts: list[Readings]) -> Readings:
+        """All readings of several parts, each in one shape, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first, sizes = parts[0], [len(part) for part in parts]
+        joined = cls(first.wins, first.shapes[0], np.concatenate([part.owner for part in parts]))
+        joined.shapes = tuple(dict.fromkeys(part.shapes[0] for part in parts))
+        joined._shape = np.repeat([joined.shapes.index(part.shapes[0]) for part in parts], sizes)
+        joined.has_sets = np.repeat([part.has_sets for part in parts], sizes)
+        if any(part.has_sets for part in parts):
+            joined._sets = Sets(*map(np.concatenate, zip(*(part.sets for part in parts), strict=True)))
+        if any(part._suits is not None for part in parts):
+            joined._suits = SuitRows(*map(np.concatenate, zip(*(part.suits for part in parts), strict=True)))
+        return joined
 
     def __len__(self) -> int:
         """The number of readings."""
         return len(self.owner)
 
+    def take(self, which: Games) -> Readings:
+        """Some of them ([k] indices), not priced yet."""
+        sets = None if self._sets is None else Sets(*(array.take(which, axis=0) for array in self._sets))
+        suits = None if self._suits is None else SuitRows(*(array.take(which) for array in self._suits))
+        taken = Readings(self.wins, self.shapes[0], self.owner.take(which), sets, suits)
+        if len(self.shapes) > 1:
+            taken.shapes, taken._shape = self.shapes, self._shape.take(which)
+            taken.has_sets = self.has_sets.take(which)
+        return taken
+
+    def in_shape(self, shape: Shape) -> Any:
+        """[m] whether readings are in a shape, or one answer for all."""
+        if shape not in self.shapes:
+            return False
+        return len(self.shapes) == 1 or self._shape == self.shapes.index(shape)
+
+    def shape_of(self, reading: int) -> Shape:
+        """The shape of one of them."""
+        return self.shapes[0] if len(self.shapes) == 1 else self.shapes[self._shape[reading]]
+
     def of(self, per_hand: Any) -> Any:
         """[m, ...] values of hands [n, ...], repeated for each of their readings."""
         return per_hand.take(self.owner, axis=0)
-
-    def once(self, ask: Callable[[Readings], Any]) -> Any:
-        """The answer of a function for these readings, which is called only once."""
-        if ask not in self._answers:
-            self._answers[ask] = ask(self)
-        return self._answers[ask]
-
-    @lazy
-    def _answers(self) -> dict[Any, Any]:
-        return {}
 
     @lazy
     def _priced(self) -> tuple[Int8Array, Int64Array]:
@@ -158,12 +195,12 @@ class Readings:
     @property
     def all_pungs(self) -> BoolArray:
         """[m] every set is a triplet or kong."""
-        return ~np.logical_or.reduce(self.runs, axis=1) & (self._sets is not None)
+        return np.asarray(~np.logical_or.reduce(self.runs, axis=1) & self.has_sets)
 
     @property
     def all_runs(self) -> BoolArray:
         """[m] every set is a run."""
-        return ~np.logical_or.reduce(self.triplets, axis=1) & (self._sets is not None)
+        return np.asarray(~np.logical_or.reduce(self.triplets, axis=1) & self.has_sets)
 
     @lazy
     def runs_with_winning_tile(self) -> Int8Array:
@@ -203,7 +240,8 @@ class Readings:
         wilds, wild = self.of(self.wins.wilds), self.of(self.wins.wild)
         if self._sets is None:
             return np.ones(len(self), np.bool_)
-        return np.where(wilds > 0, self.wild_as[np.arange(len(self)), wild], 0) == wilds
+        themselves = np.where(wilds > 0, self.wild_as[np.arange(len(self)), wild], 0) == wilds
+        return np.asarray(themselves | ~np.asarray(self.has_sets))
 
 
 # --- The shapes -------------------------------------------------------------------------------------------------------
@@ -216,14 +254,16 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     """
     has_wild = wins.rules.has_wild
     natural = (wins.natural if has_wild else wins.counts).take(which, axis=0)
-    jokers = wins.jokers.take(which)
     is_new = np.ones(len(which), np.bool_)
-    is_new[1:] = (natural[1:] != natural[:-1]).any(axis=1) | (jokers[1:] != jokers[:-1])
-    every = np.flatnonzero(is_new)
-    if len(every) < len(which):
-        natural, jokers = natural.take(every, axis=0), jokers.take(every)
+    np.logical_or.reduce(natural[1:] != natural[:-1], axis=1, out=is_new[1:])
     if has_wild:
-        stands = substitutions(natural, jokers, ~wins.rules.flower_kinds[:NUM_KINDS])
+        jokers = wins.jokers.take(which)
+        is_new[1:] |= jokers[1:] != jokers[:-1]
+    every = is_new.nonzero()[0]
+    if len(every) < len(which):
+        natural = natural.take(every, axis=0)
+    if has_wild:
+        stands = substitutions(natural, jokers.take(every), ~wins.rules.flower_kinds[:NUM_KINDS])
         filled, filled_as = stands.counts.view(np.int8), stands.wild_as.view(np.int8)
         found = reading.readings(filled)
         owner = stands.owner.take(found.owner)
@@ -231,7 +271,7 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     else:
         found = reading.readings(natural)
         owner, tiles = found.owner, natural.take(found.owner, axis=0)
-        wild_as = np.broadcast_to(np.int8(0), tiles.shape)
+        wild_as = np.zeros_like(tiles)
     sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, wild_as)
     if len(every) == len(which):
         owner = which.take(owner)
@@ -243,8 +283,8 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
         first: Any = (number.cumsum() - number).take(same_as) - (ways.cumsum() - ways)
         place = np.arange(len(owner)) + first.repeat(ways)
         sets = Sets(*(array.take(place, axis=0) for array in sets))
-    opening = wins.opening.take(owner)
-    if has_wild and opening.any():  # a wild tile that was turned up and won with stands for itself
+    if has_wild and (opening := wins.opening.take(owner)).any():
+        # A wild tile that was turned up and won with stands for itself.
         sets.wild_as[np.flatnonzero(opening), wins.wild.take(owner.compress(opening))] += 1
     return [Readings(wins, shape, owner, sets)]
 

@@ -77,13 +77,14 @@ def receipt(scores: Scores, number: int) -> Receipt | None:
     if scores.wins is None or not isinstance(rules, ScoredRules):
         return None
     win = scores.wins.take([number])
-    part, reading = rules.taken(win).reading_of(0)
+    taken = rules.taken(win)
+    concealed = _concealed(win, taken.readings, taken.reading_of(0))
     count, value, points = scores.row_count[number], scores.row_value[number], int(scores.points[number])
     is_declared = type(rules).worth is ScoredRules.worth and type(rules).points is ScoredRules.points
     return Receipt(
         rows=folded(scores.rows_of(number, rules.rows)),
         formula=rules.arithmetic.told(rules, count, value) if is_declared else ("", ""),
-        groups=(*_with_winning_tile(_concealed(win, part, reading), int(win.winning_tile[0])), *_melds(win)),
+        groups=(*_with_winning_tile(concealed, int(win.winning_tile[0])), *_melds(win)),
         shares=_shares(rules, win, count[None], points) if type(rules).shares is ScoredRules.shares else (),
     )
 
@@ -109,11 +110,11 @@ def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple
     return tuple(told)
 
 
-def _concealed(win: Wins, part: Readings, number: int) -> list[list[int]]:
+def _concealed(win: Wins, readings: Readings, number: int) -> list[list[int]]:
     """The concealed tiles: runs, triplets, the pair, and what is no set; by pairs in shapes that have no sets."""
-    if part.shape is SETS_AND_PAIR_AS_ONE:  # any reading is as good
-        (part,), number = SETS_AND_PAIR.readings(win, np.zeros(1, np.intp)), 0
-    sets = part.sets
+    if readings.shape_of(number) is SETS_AND_PAIR_AS_ONE:  # any reading is as good
+        (readings,), number = SETS_AND_PAIR.readings(win, np.zeros(1, np.intp)), 0
+    sets = readings.sets
     if sets.pair[number] < 0:
         return _pairs(win)
     runs = [[kind, kind + 1, kind + 2] for kind in np.repeat(np.arange(NUM_KINDS), sets.runs[number]).tolist()]

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.types import BoolArray
+
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
     from mahjong_env.scoring.readings import Readings, Shape
@@ -54,6 +57,32 @@ class Combination(NamedTuple):
     """The ways in which their ranks, in order, may follow each other: one step between every two."""
 
 
+class Counted(NamedTuple):
+    """A number of sets, melds included, and perhaps the pair: those of some kinds [34], or others."""
+
+    number: int
+    """How many of these there are, 0 to 7."""
+    triplets: BoolArray | None = None
+    runs: BoolArray | None = None
+    """By their lowest tile."""
+    pair: BoolArray | None = None
+    others: tuple[OfReadings, ...] = ()
+    """What these say [m] is added to the number."""
+
+
+class Facts(NamedTuple):
+    """A number of things that are true of a hand, however it is read."""
+
+    number: int
+    """How many are true, 0 to 7."""
+    kinds: tuple[BoolArray, ...] = ()
+    """Of how many of these groups of kinds [34] there are tiles, concealed or melded."""
+    melds: tuple[MeldType, ...] = ()
+    """How many melds are of these types."""
+    flags: tuple[OfHands, ...] = ()
+    """How many of these [n] bool are true."""
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
     """One row of a variant's scoring table.
@@ -64,8 +93,13 @@ class Row:
         value: what one entry is worth.
         meaning: when it is scored, for the page of rules.
         per_hand: [n] how many entries each hand has (or whether it has one), however it is read.
+        of_facts: in place of it, facts about a hand, each as often as it says: whether there is one entry
+            (`mahjong_env.scoring.set_counts`).
         per_reading: [m] the same for each reading, where it depends on the reading.
-        shape: the only shape in which the row is scored; with neither of the two above, every reading in it has it.
+        per_sets: the same, asked only of readings with sets and a pair; others have none.
+        of_sets: in place of it, ways to have the row, each of them all that is counted; only readings with sets and a
+            pair have one (`mahjong_env.scoring.set_counts`).
+        shape: the only shape in which the row is scored; with nothing else asked, every reading in it has it.
         in_some_reading: [n] whether a complete hand has the row in some reading, found without reading it. Needed for
             nothing but speed, and only for rows that waive a restriction.
         comes_with: another row that every reading with this one has too; it then need not be looked for where any of
@@ -74,6 +108,8 @@ class Row:
         replaces: rows that are not scored beside this one. A row that is itself replaced replaces nothing.
         unless: the row holds exactly in those readings that have none of these.
         preference: of readings that are worth the same, the one with the greatest sum of these is taken.
+        late: whether it takes long to ask: where it cannot decide if a hand may win, it is not asked for that. A
+            reading has one entry of one such row at most, and they replace nothing.
     """
 
     name: str
@@ -81,7 +117,10 @@ class Row:
     value: int | float | ByKnob | ByHand
     meaning: str
     per_hand: OfHands | None = None
+    of_facts: tuple[Facts, ...] = ()
     per_reading: OfReadings | None = None
+    per_sets: OfReadings | None = None
+    of_sets: tuple[tuple[Counted, ...], ...] = ()
     shape: Shape | None = None
     in_some_reading: OfHands | None = None
     comes_with: str | None = None
@@ -89,12 +128,17 @@ class Row:
     replaces: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     preference: int = 0
+    late: bool = False
 
     def holds_in(self, reading: Readings) -> Any:
         """[m] the number of entries of readings, or one answer for all; for rows that ask about readings."""
-        if self.shape is not None and reading.shape is not self.shape:
-            return False
-        return True if self.per_reading is None else self.per_reading(reading)
+        concerned = True if self.shape is None else reading.in_shape(self.shape)
+        if self.per_sets is not None:
+            concerned = concerned & reading.has_sets
+        ask = self.per_sets or self.per_reading
+        if concerned is False or ask is None:
+            return concerned
+        return ask(reading) if concerned is True else ask(reading) * concerned
 
     def value_in(self, rules: Rules) -> int | float:
         """The value of one entry under these rules; 0 where it depends on the hand."""
@@ -118,6 +162,10 @@ class Restriction:
         reason: in words, as `score` gives it; ``{knob}`` stands for what a knob is set to.
         per_hand: [n] the hands that are concerned; None: all.
         per_reading: [m] the readings that are refused; None: all readings of those hands.
+        minimum: the knob of the points that the rows of a reading need; readings with less are refused.
+        apart: rows that do not count for that.
+        spares: [n] complete hands that it surely does not refuse in some reading, known without reading them. Needed
+            for nothing but speed.
         waived_by: rows whose readings the restriction leaves alone; rows that a reading has or has not, no counts.
         in_every_reading: [n] with ``per_reading``: whether it refuses every reading of a complete hand, found without
             reading it. Needed for nothing but speed; only one restriction of a variant may have it.
@@ -126,13 +174,21 @@ class Restriction:
     reason: str
     per_hand: OfHands | None = None
     per_reading: OfReadings | None = None
+    minimum: ByKnob | None = None
+    apart: tuple[str, ...] = ()
+    spares: OfHands | None = None
     waived_by: tuple[str, ...] = ()
     in_every_reading: OfHands | None = None
 
     @property
+    def asks_readings(self) -> bool:
+        """Whether it refuses some readings of a hand and not others, whatever waives it."""
+        return self.per_reading is not None or self.minimum is not None
+
+    @property
     def is_certain_unread(self) -> bool:
         """Whether it is known without reading hands which of them have no other reading than refused ones."""
-        return self.per_reading is None or self.in_every_reading is not None
+        return not self.asks_readings or self.in_every_reading is not None
 
 
 def names(*rows: Row) -> tuple[str, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.basics.lazy import lazy
+from mahjong_env.basics.lazy import Answers, lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt32Array
@@ -21,9 +21,8 @@ from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
 if TYPE_CHECKING:
+    from mahjong_env.ruleset.questions import Rules
     from mahjong_env.scoring.rows import Row
-
-_Answer = TypeVar("_Answer")
 
 
 class Source(IntEnum):
@@ -63,7 +62,7 @@ def _of_winner(name: str) -> Any:
 
 
 @dataclass
-class Wins:
+class Wins(Answers):
     """n wins (or hands that ask whether they may win), one a row.
 
     Axes: n wins, S seats, T 34 kinds, A 42 kinds, M melds, K marks. Everything is indexed by table seat.
@@ -85,7 +84,7 @@ class Wins:
     kong_draws: Int8Array  # [n] kongs in an unbroken row before a drawn winning tile
     flower_draw: BoolArray  # [n] the winning tile replaced a flower
     last_tile: BoolArray  # [n] no drawable tile is left
-    fourth_tile: BoolArray  # [n] the three others of the winning kind lie open, as discards or in melds
+    fourth_tile: BoolArray  # [n] the three others of the winning kind lie open, where that is asked
     first_draw: BoolArray  # [n] the winner's first draw, nobody having claimed a tile or declared a kong
     opening: BoolArray  # [n] a win before the first turn, by a tile that is turned up
     marks: Int16Array  # [n, S, K] see Rules.marks
@@ -117,16 +116,6 @@ class Wins:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
     # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
-
-    def once(self, ask: Callable[[Wins], _Answer]) -> _Answer:
-        """The answer of a function for these wins, which is called only once."""
-        if ask not in self._answers:
-            self._answers[ask] = ask(self)
-        return self._answers[ask]
-
-    @lazy
-    def _answers(self) -> dict[Any, Any]:
-        return {}
 
     @lazy
     def drawn(self) -> BoolArray:
@@ -163,7 +152,8 @@ class Wins:
     def melded(self) -> Melded:
         """The winner's melds, counted."""
         meld = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
-        counted = _melds().take(meld, axis=0).sum(axis=1, dtype=np.int8)
+        each = _melds().take(meld[:, : max(1, self.own_melds.max(initial=0))].T, axis=0)
+        counted = np.add.reduce(each, axis=0, dtype=np.int8)
         chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
         return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
 
@@ -172,24 +162,32 @@ class Wins:
         """[n, T] concealed and melded tiles, kongs counted as three, wild tiles as what they are."""
         return self.counts + self.melded.tiles
 
+    @property
+    def _may_have_wilds(self) -> bool:
+        return self.rules is None or self.rules.has_wild
+
     @lazy
     def wilds(self) -> Int8Array:
         """[n] tiles of the wild kind among the concealed tiles, the winning tile included."""
+        if not self._may_have_wilds:
+            return np.zeros(len(self), np.int8)
         held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))
         return held * (self.wild >= 0)
 
     @lazy
     def jokers(self) -> Int8Array:
         """[n] those of the `wilds` that may stand for any tile: all but one that was turned up and won with."""
-        return self.wilds - self.opening if self.opening.any() else self.wilds
+        return self.wilds - self.opening if self._may_have_wilds and self.opening.any() else self.wilds
 
     @lazy
     def natural(self) -> Int8Array:
         """[n, T] concealed tiles without the `jokers`; read-only."""
-        counts = self.counts.copy()
-        some = (self.wild >= 0).nonzero()[0]
-        wild = self.wild[some]
-        counts[some, wild] = self.opening[some]
+        counts = self.counts.view()
+        if self._may_have_wilds:
+            counts = counts.copy()
+            some = (self.wild >= 0).nonzero()[0]
+            wild = self.wild[some]
+            counts[some, wild] = self.opening[some]
         counts.flags.writeable = False
         return counts
 
@@ -219,7 +217,7 @@ class Melded(NamedTuple):
     triplets: Int8Array  # [n, T] pungs and kongs of each kind
     kongs: Int8Array  # [n, T] kongs of each kind
     tiles: Int8Array  # [n, T] tiles, kongs counted as three
-    types: Int8Array  # [n, 6] melds of each MeldType; those of NONE are places that are left empty
+    types: Int8Array  # [n, 6] melds of each MeldType; those of NONE mean nothing
 
 
 _TYPES: Final = len(MeldType)
@@ -270,10 +268,11 @@ class Scores:
         return entries
 
 
-def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_seat: Any) -> Wins:
+def wins_from_state(rules: Rules, state: State, seats: Seats, tile: Any, source: Source, from_seat: Any) -> Wins:
     """Describe wins that are possible in running games.
 
     Args:
+        rules: by which they are scored.
         state: the games.
         seats: [n] who would win; repeats of games allowed (several seats may want the same tile).
         tile: [n] with which tile. It is added to the hand, except for draws, where it lies there already.
@@ -303,8 +302,12 @@ def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_
         flowers=seats.of(state.flowers),
         kong_draws=state.kong_draws.take(games) if by_draw else nothing,
         flower_draw=state.flower_draw.take(games) if by_draw else nothing > 0,
-        last_tile=state.left(games) <= 0,
-        fourth_tile=state.lying_open(games, tile) == _OTHERS + (source is Source.DISCARD),
+        last_tile=state.left_to_next(games) <= 0,
+        fourth_tile=(
+            state.lying_open(games, tile) == _OTHERS + (source is Source.DISCARD)
+            if rules.asks_fourth_tile
+            else nothing > 0
+        ),
         first_draw=(seats.of(state.turns) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
         opening=nothing > 0,
         marks=state.marks.take(games, axis=0),
@@ -314,4 +317,5 @@ def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_
         points=state.points.reshape(-1).take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
         floor=state.floored.take(games),
         turned_up=np.zeros((n, 0), np.int8),
+        rules=rules,
     )

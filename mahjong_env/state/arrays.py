@@ -8,6 +8,7 @@ Axes:
        one more with a rotation             T  kinds in a hand (34)
     A  all kinds, flowers included (42)     M  melds of a seat (5)
     G  groups of a hand code (4)            K  marks of the variant
+    V  private walls (S or none)
     L  public planes                        X  actions (109)
     R  discards of a seat                   E  what was laid open in a hand
 
@@ -29,13 +30,14 @@ from functools import cache
 from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 from mahjong_env.hands.codes import SUIT
-from mahjong_env.state.flat import GROUP, MASK, Flat, code_steps
+from mahjong_env.state.flat import GROUP, MASK, Flat, code_steps, whole_rows
 from mahjong_env.state.seats import Seats
 
 MAX_MELDS: Final = 5
@@ -52,7 +54,8 @@ CLAIMED: Final = NUM_KINDS
 """The number added to a discard in `State.river` once it is claimed."""
 MAX_EXPOSED: Final = 60
 """More than can be laid open in a hand without a claim: 20 kongs, 36 flowers, and the end of the hand."""
-EXPOSED_SEAT, EXPOSED_EVENT, EXPOSED_WHAT = 2**8, 2**10, 2**16  # the parts of a number in `State.exposed`
+# The parts of a number in `State.exposed`; those who look add to the seat's, which has room for 7.
+EXPOSED_SEAT, EXPOSED_EVENT, EXPOSED_WHAT = 2**8, 2**11, 2**16
 MAX_MARKS: Final = 4
 """Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
@@ -145,6 +148,10 @@ class Arrays:
     front: Int16Array = _array("B", np.int16, 0, "all")
     back: Int16Array = _array("B", np.int16, 0, "all")
     reserve: Int16Array = _array("B", np.int16, 0, "all")  # tiles that are never drawn
+    # Where seats have private walls (Rules.has_private_walls), what each has drawn from its own since the deal; what
+    # was dealt lies before them, and they lie in turns: one tile of each, from the seat after the dealer on. `front`
+    # counts the tiles drawn from all of them.
+    private_draws: Int8Array = _array("BV", np.int8, 0, "all")
     indicator: Int8Array = _array("B", np.int8, NO_TILE, "all")  # the tile turned up, and out of play
     wild: Int8Array = _array("B", np.int8, NO_TILE, "all")
 
@@ -211,7 +218,7 @@ class Arrays:
 
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> Self:
-        """Empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
+        """Empty arrays; ``axes`` gives the lengths of B, S, P, W, K and V."""
         made = {}
         for item in array_fields():
             made[item.name] = np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
@@ -225,6 +232,10 @@ class Arrays:
     def rows(self, games: Games) -> Self:
         """Copies of these games, repeats allowed."""
         return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
+
+    def copy(self) -> Self:
+        """A copy of all games."""
+        return type(self)(**{name: array.copy() for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Any]:
         """The arrays by name; not copies."""
@@ -247,17 +258,23 @@ def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
     return [lengths[axis] for axis in item.metadata["axes"]]
 
 
-def hand_arrays() -> tuple[str, ...]:
-    """The arrays that a new hand begins with empty: all but those of chance and of the match."""
-    return Arrays.names()[Arrays.names().index("wall") + 1 :]
+@cache
+def _empty_rows(num_seats: int, num_marks: int, num_walls: int) -> tuple[tuple[str, Any], ...]:
+    """What a new hand begins with in each array but those of chance and of the match, as one item."""
+    one = Arrays.allocate({"B": 1, "S": num_seats, "P": 0, "W": 0, "K": num_marks, "V": num_walls}).arrays()
+    of_hand = list(one.items())[list(one).index("wall") + 1 :]
+    return tuple((name, whole_rows(array).reshape(())) for name, array in of_hand if array.size)
 
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
 _CLAIMED: Final = np.array(CLAIMED, np.int8)
-_EXPOSED_SEAT, _EXPOSED_WHAT = np.array(EXPOSED_SEAT, np.int32), np.array(EXPOSED_WHAT, np.int32)
-_NONE_EARLIER: Final = np.array(0, np.int8)
+# [events, seats] entries of `State.exposed` that say nothing but the event and the seat, with the 1 of "kind + 1".
+_EXPOSED_BY: Final = np.int32(EXPOSED_WHAT) + np.add.outer(
+    np.arange(Event.DRAWN_HAND + 1, dtype=np.int32) * EXPOSED_EVENT, np.arange(4, dtype=np.int32) * EXPOSED_SEAT
+)
+_EXPOSED_WHAT = np.array(EXPOSED_WHAT, np.int32)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
 # By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
 _SEATS_AFTER: Final = {
@@ -282,6 +299,7 @@ class State(Arrays):
     """A batch of B games: the arrays, and the verbs that change them for some seats."""
 
     num_seats: int = field(init=False, repr=False)  # S
+    has_private_walls: bool = field(init=False, repr=False)  # whether V is S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
     _blocks: dict[int, Any] = field(init=False, repr=False)  # of few games: the memory of all arrays, by size of number
@@ -290,6 +308,7 @@ class State(Arrays):
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
+        self.has_private_walls = self.private_draws.shape[1] > 0
         self._blocks, self._starts = {}, {}
         if len(self.phase) <= FEW_GAMES:
             self._pack()
@@ -313,6 +332,17 @@ class State(Arrays):
                 setattr(self, name, place.view(array.dtype).reshape(array.shape))
                 self._starts[name] = start
                 start += array.size
+
+    def empty_hands(self, games: Games) -> None:
+        """Empty what a new hand begins without."""
+        for name, empty in _empty_rows(self.num_seats, self.marks.shape[2], self.private_draws.shape[1]):
+            self._flat.rows[name][games] = empty
+
+    def copy_games(self, games: Games, other: State, rows: Games) -> None:
+        """Write games ``rows`` [n] of a state with the same axes over these games [n]."""
+        theirs = other._flat.rows
+        for name, own in self._flat.rows.items():
+            own[games] = theirs[name][rows]
 
     def memory(self, dtype: Any) -> memoryview:
         """All arrays of numbers of one size as one line of memory; what is written there stands in the arrays.
@@ -351,20 +381,79 @@ class State(Arrays):
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
-        """[n] drawable tiles."""
+        """[n] drawable tiles, those of all private walls together."""
         return self._wall_size - self.front[games] - self.back[games] - self.reserve[games]
 
-    def take_front(self, games: Games) -> Int8Array:
-        """[n] the next tiles of the walls, taken away; there must be a drawable one."""
-        number = self.front[games]
-        self.front[games] = number + _ONE_MORE
-        return self._flat.wall[self._flat.walls_at(games) + number]
+    def left_to(self, seats: Seats) -> Int16Array:
+        """[n] or [m, n] tiles that seats can draw: those of their private walls, or of the one wall of all."""
+        if not self.has_private_walls:
+            return np.broadcast_to(self.left(seats.game), seats.index.shape)
+        games, turns_after = seats.game, self._turns_after_dealer(seats.game, seats.seat)
+        drawable = self._wall_size - self.reserve[games] - self._end_of_deal(games)
+        left: Int16Array = (drawable + np.int16(self.num_seats - 1) - turns_after) // np.int16(self.num_seats)
+        left -= seats.of(self.private_draws)
+        return left
 
-    def take_back(self, games: Games) -> Int8Array:
-        """[n] the last tiles of the walls (replacements), taken away; there must be a drawable one."""
+    def left_to_next(self, games: Games) -> Int16Array:
+        """[n] tiles that the seats after those whose turn it is can draw."""
+        if not self.has_private_walls:
+            return self.left(games)
+        return self.left_to(self.seats(games, _NEXT_SEAT[self.num_seats].take(self.turn[games])))
+
+    def _end_of_deal(self, games: Games) -> Int16Array:
+        """[n] where private walls begin."""
+        start: Int16Array = self.front[games] - self.private_draws[games].sum(axis=-1, dtype=np.int16)
+        return start
+
+    def _turns_after_dealer(self, games: Games, seat: Any) -> Int16Array:
+        """[n] how many seats draw before these when all draw in turn, from the one after the dealer on."""
+        turns: Int16Array = ((seat - self.dealer[games] - _ONE) % self.num_seats).astype(np.int16)
+        return turns
+
+    def take_front(self, seats: Seats) -> Int8Array:
+        """[n] the next tiles of the walls that seats draw from, taken away; there must be a drawable one."""
+        games = seats.game
+        number = self.front[games]
+        if self.has_private_walls:
+            drawn = seats.of(self.private_draws)
+            place = self._end_of_deal(games) + self._turns_after_dealer(games, seats.seat)
+            place += drawn * np.int16(self.num_seats)
+            self.private_draws[games, seats.seat] = drawn + _ONE
+        else:
+            place = number
+        self.front[games] = number + _ONE_MORE
+        return self._flat.wall[self._flat.walls_at(games) + place]
+
+    def take_back(self, seats: Seats) -> Int8Array:
+        """[n] replacements, taken away: the last tiles of the walls, of private ones the next; there must be one."""
+        if self.has_private_walls:
+            return self.take_front(seats)
+        games = seats.game
         taken = self.back[games] + _ONE_MORE
         self.back[games] = taken
         return self._flat.wall[self._flat.walls_at(games) + (self._wall_size - taken)]
+
+    def undrawn(self, games: Games) -> BoolArray:
+        """[n, W] the places of the walls whose tiles nobody has, those that are never drawn among them."""
+        place = np.arange(self.wall.shape[1], dtype=np.int16)
+        if self.has_private_walls:
+            behind = place - self._end_of_deal(games)[:, None]
+            drawn = np.take_along_axis(self.private_draws[games], self.wall_owners(games), axis=1)
+            return np.asarray((behind >= 0) & (behind // np.int16(self.num_seats) >= drawn))
+        front, end = self.front[games, None], self._wall_size - self.back[games, None]
+        return np.asarray((place >= front) & (place < end))
+
+    def wall_owners(self, games: Games) -> NDArray[np.intp]:
+        """[n, W] the seats to whose private walls the places belong, those behind the deal."""
+        behind = np.arange(self.wall.shape[1]) - self._end_of_deal(games)[:, None]
+        owners: NDArray[np.intp] = (behind + self.dealer[games, None] + 1) % self.num_seats
+        return owners
+
+    def wall_counts(self, games: Games) -> Int8Array:
+        """[n, 42] tiles of each kind that are `undrawn`."""
+        row, place = np.nonzero(self.undrawn(games))
+        counts = np.bincount(row * NUM_ALL_KINDS + self.wall[games[row], place], minlength=len(games) * NUM_ALL_KINDS)
+        return counts.reshape(len(games), NUM_ALL_KINDS).astype(np.int8)
 
     def next_tiles(self, games: Games, number: int) -> Int8Array:
         """[n, number] the next drawable tiles of the walls, left where they are; -1 where there are no more."""
@@ -420,34 +509,36 @@ class State(Arrays):
 
     def note_flowers(self, rounds: Sequence[tuple[Seats, Any]]) -> None:
         """Write down the flowers of a step, round by round: seats, kinds. A game that leaves does not come again."""
-        seats = Seats.join([seats for seats, _ in rounds])
-        if seats is not None:
+        if len(rounds) == 1:
+            ((seats, kind),) = rounds
+            self._note(seats.game, seats.seat, Event.FLOWER, kind)
+        elif (joined := Seats.join([seats for seats, _ in rounds])) is not None:
             kind = np.concatenate([kind for _, kind in rounds])
             earlier = np.arange(len(rounds), dtype=np.int8).repeat([len(seats) for seats, _ in rounds])
-            self._note(seats, Event.FLOWER, kind, earlier)
+            self._note(joined.game, joined.seat, Event.FLOWER, kind, earlier)
 
-    def _note(self, seats: Seats, event: int, what: Any, earlier: Any = _NONE_EARLIER) -> None:
+    def _note(self, games: Games, seat: Any, event: Any, what: Any, earlier: Any = None) -> None:
         """Write down what was laid open, one event a game; or several, with the number of those before each [n]."""
-        games = seats.game
         if not games.size:
             return
-        number = self.num_exposed[games] + earlier
+        number = self.num_exposed[games]
+        if earlier is not None:
+            number = number + earlier
         self.num_exposed[games] = number + _ONE  # of several numbers for a game numpy keeps the last
-        entry = seats.seat * _EXPOSED_SEAT + (what + 1) * _EXPOSED_WHAT + np.int32(event * EXPOSED_EVENT)
-        self._flat.exposed[self._flat.exposed_at(games) + number] = entry + self.num_discards[games]
+        entry = what * _EXPOSED_WHAT + _EXPOSED_BY[event, seat] + self.num_discards[games]
+        self._flat.exposed[self._flat.exposed_at(games) + number] = entry
 
-    def note_win(self, seats: Seats, kind: Any, is_own: BoolArray) -> None:
+    def note_win(self, games: Games, seat: Int8Array, kind: Any, is_own: BoolArray) -> None:
         """Write down who won with which tile (-1 for none), and whether it was the seat's own."""
-        for event, which in ((Event.WIN, is_own), (Event.WIN_FROM, ~is_own)):
-            self._note(seats.take(which), event, kind[which])
+        self._note(games, seat, np.where(is_own, Event.WIN, Event.WIN_FROM), kind)
 
     def note_drawn_hand(self, games: Games) -> None:
         """Write down that a hand ended without a winner."""
-        self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
+        self._note(games, 0, Event.DRAWN_HAND, NO_TILE)
 
     def note_added_kong(self, seats: Seats, kind: Any) -> None:
         """Write down that a tile is being added to a pung; it may still be robbed."""
-        self._note(seats, Event.ADDED_KONG, self._pungs_of(seats, kind))
+        self._note(seats.game, seats.seat, Event.ADDED_KONG, self._pungs_of(seats, kind))
 
     def _pungs_of(self, seats: Seats, kind: Any) -> Any:
         """[n] the numbers of the open pungs of these kinds."""
@@ -464,8 +555,8 @@ class State(Arrays):
         flat.public[flat.planes_at[LATEST](index) + kind] = number
         place = flat.river_size[index]
         at = flat.rivers_at(index) + place
-        is_drawn = (kind == self.drawn[seats.game]).view(np.int8)
-        flat.river[at] = (kind + _ONE) * (_ONE - is_drawn - is_drawn)
+        code = kind + _ONE
+        flat.river[at] = np.negative(code, out=code, where=kind == self.drawn[seats.game])
         flat.river_number[at] = number
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
@@ -486,7 +577,8 @@ class State(Arrays):
         flat, index = self._flat, givers.index
         flat.public[flat.planes_at[DISCARDED](index) + kind] -= _ONE
         latest = flat.rivers_at(index) + (flat.river_size[index] - _ONE)
-        flat.river[latest] += np.sign(flat.river[latest]) * _CLAIMED
+        code = flat.river[latest]
+        flat.river[latest] = code + np.sign(code) * _CLAIMED
         flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
 
@@ -531,7 +623,7 @@ class State(Arrays):
         if meld_type == MeldType.PUNG:
             flat.open_pung[flat.kinds_at(index) + kind] = True
         if giver is None:
-            self._note(seats, meld_type, number)
+            self._note(seats.game, seats.seat, meld_type, number)
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
         """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""

@@ -5,10 +5,13 @@ numpy gathers and scatters along one axis five times faster than along two or th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
@@ -17,7 +20,7 @@ from mahjong_env.hands.codes import NUM_GROUPS, POWER, SUIT
 
 GROUP: Final = SUIT.astype(np.intp)
 MASK: Final = np.dtype((np.void, NUM_ACTIONS))
-"""A row of `State.mask` as one item."""
+"""A row of `State.mask` as one item, see `whole_rows`."""
 # What one tile adds to the code of its suit, by wild kind (the last row, reached by -1: none) and kind: wild tiles add
 # nothing. And the same for several tiles, or for tiles that leave the hand.
 _STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32).reshape(-1)
@@ -26,6 +29,7 @@ _FEW_ROWS: Final = 1024
 _WILD_ROWS: Final = np.arange(NUM_KINDS + 1) * NUM_KINDS
 
 
+@lru_cache(maxsize=128)  # some sizes of batch; views of some rows come in many
 def _row_starts(rows: int, length: int, first: int = 0) -> Callable[[Any], Any]:
     """The offsets of rows in the memory of an array, by their numbers, if the first one begins at ``first``.
 
@@ -35,6 +39,12 @@ def _row_starts(rows: int, length: int, first: int = 0) -> Callable[[Any], Any]:
         return (np.arange(rows) * length + first).__getitem__
     times, plus = np.array(length), np.array(first)
     return (lambda numbers: numbers * times + plus) if first else times.__mul__
+
+
+def whole_rows(array: NDArray[Any]) -> NDArray[Any]:
+    """[B] the same memory, a game's part as one item: numpy copies that eight times faster than it walks along it."""
+    numbers = math.prod(array.shape[1:])
+    return array.reshape(len(array), numbers).view(np.dtype((np.void, numbers * array.itemsize)))[:, 0]
 
 
 def code_steps(wild: Any, kind: Any, count: int) -> Int32Array:
@@ -87,6 +97,12 @@ class Flat:
         self.planes_at = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
         self.codes: Int32Array = arrays["code"].reshape(-1, NUM_GROUPS)
         self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)
-        self.masks = arrays["mask"].view(MASK)[:, 0]  # [B]
+        self._arrays = arrays
+        self.masks = whole_rows(arrays["mask"])
         for name in type(self).__annotations__:
             setattr(self, name, arrays[name].reshape(-1))
+
+    @cached_property
+    def rows(self) -> dict[str, NDArray[Any]]:
+        """Each array with a game's part as one item; none where that part is empty."""
+        return {name: whole_rows(array) for name, array in self._arrays.items() if all(array.shape[1:])}

@@ -243,6 +243,7 @@ class SceneRunner:
     ``points 50 50 50 50``      running points
     ``dealer 1``, ``streak 2``  who deals, and how often the deal was kept
     ``left 83``                 tiles that can still be drawn
+    ``walls 20 21 21 21``       tiles that each seat can still draw, of its private wall
     ``wild 5z``                 the wild kind
     ``hand 0 123m 44z``         the concealed tiles of seat 0
     ``flowers 0 F1 S2``         its exposed flowers
@@ -326,6 +327,9 @@ class SceneRunner:
         elif head in ("dealer", "streak", "left"):
             numbers = {"dealer": self.engine.dealer[0], "streak": state.streak[0], "left": state.left(np.array([0]))[0]}
             self._same("left are" if head == "left" else f"the {head}", int(numbers[head]), int(rest))
+        elif head == "walls":
+            seats = state.seats(np.zeros((1, 1), np.intp), np.arange(self.engine.num_seats))
+            self._same("the walls", state.left_to(seats)[0].tolist(), [int(word) for word in rest.split()])
         elif head == "wild":
             self._same("the wild kind", [int(state.wild[0])], parse_tiles(rest))
         elif head in ("hand", "flowers"):
@@ -334,7 +338,8 @@ class SceneRunner:
             _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"the {head}: {held}, not {tiles}")
         else:
             valid = (
-                "rewards, wins, draw, rows, points, dealer, streak, left, wild, hand, flowers, [not] over, pass until"
+                "rewards, wins, draw, rows, points, dealer, streak, left, walls, wild, hand, flowers, [not] over, "
+                "pass until"
             )
             raise MahjongError(f"there is no such line; lines begin with a seat, {valid}, play until over")
 

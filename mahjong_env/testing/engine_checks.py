@@ -114,10 +114,7 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     river = np.abs(state.river)
     row, seat, place = np.nonzero((river > 0) & (river <= CLAIMED))  # discards that nobody has claimed
     np.add.at(counts, (row, river[row, seat, place] - 1), 1)
-    places = np.arange(state.wall.shape[1])
-    inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
-    row, place = np.nonzero(inside)
-    np.add.at(counts, (row, state.wall[row, place]), 1)
+    counts += state.wall_counts(np.arange(engine.num_games))
     # A tile that is being robbed is in no hand and not yet in a meld.
     for outside, kind in ((state.indicator >= 0, state.indicator), (state.phase == Phase.ROB, state.offered)):
         row = np.flatnonzero(outside)
@@ -317,11 +314,35 @@ def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
     possible[:, :CONCEALED_KONG] = held > 0
     pungs = np.where(state.meld_type[games, seat] == MeldType.PUNG, state.meld_kind[games, seat], -1)
     has_pung = (pungs[..., None] == np.arange(NUM_KINDS)).any(axis=1)
-    may_kong = ((state.drawn[games] >= 0) & (state.left(games) > 0))[:, None]
+    may_kong = ((state.drawn[games] >= 0) & _is_not_last(engine, games) & _can_draw(engine, games))[:, None]
     possible[:, CONCEALED_KONG:ADDED_KONG] = (held == 4) & may_kong
     possible[:, ADDED_KONG:CHOW_LOW] = (held > 0) & has_pung & may_kong
     possible[:, WIN] = state.drawn[games] >= 0
     return possible
+
+
+def _is_not_last(engine: Engine, games: Games) -> BoolArray:
+    """[n] whether the seat after the one in turn will find a tile to draw."""
+    state = engine.state
+    return np.asarray(_left_to(engine, games, (state.turn[games] + 1) % engine.num_seats) > 0)
+
+
+def _can_draw(engine: Engine, games: Games) -> BoolArray:
+    """[n] whether the seat to act would find a tile to draw."""
+    return np.asarray(_left_to(engine, games, engine.state.actor[games]) > 0)
+
+
+def _left_to(engine: Engine, games: Games, seat: Int8Array) -> Int64Array:
+    """[n] tiles that seats can draw: of private walls, what was dealt and drawn is counted."""
+    state, rules = engine.state, engine.rules
+    if not rules.has_private_walls:
+        return state.left(games).astype(np.int64)
+    last = rules.drawable - 1 - (seat - state.dealer[games] - 1) % rules.seats
+    never_drawn = last // rules.seats - (last - state.reserve[games]) // rules.seats
+    wall = int(rules.deck.sum()) // rules.seats - rules.hand_size - (seat == state.dealer[games])
+    drawn = state.turns[games, seat] - (seat == state.dealer[games])
+    kongs = (state.meld_type[games, seat] >= MeldType.EXPOSED_KONG).sum(axis=1)
+    return np.asarray(wall - never_drawn - drawn - kongs)
 
 
 def _possible_claims(engine: Engine, games: Games) -> BoolArray:
@@ -330,11 +351,11 @@ def _possible_claims(engine: Engine, games: Games) -> BoolArray:
     seat, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
     natural = state.natural_hands(games)[rows, seat]
     may_win = (seat != giver) & (kind != state.wild[games])
-    may_meld = may_win & (state.left(games) > 0) & ~state.closing[games]
+    may_meld = may_win & _is_not_last(engine, games) & ~state.closing[games]
     possible = np.zeros((len(games), NUM_ACTIONS), np.bool_)
     possible[:, PUNG] = may_meld & (natural[rows, kind] >= 2)
     pungs = (state.meld_type[games, seat] == MeldType.PUNG) & (state.meld_kind[games, seat] == kind[:, None])
-    possible[:, KONG] = may_meld & ((natural[rows, kind] >= 3) | pungs.any(axis=1))
+    possible[:, KONG] = may_meld & _can_draw(engine, games) & ((natural[rows, kind] >= 3) | pungs.any(axis=1))
     is_next = seat == (giver + 1) % engine.num_seats
     for place in range(3):
         run = kind[:, None] - place + np.delete(np.arange(3), place)
@@ -450,7 +471,7 @@ def _check_wins_in_mask(engine: Engine) -> None:
         if not games.size:
             continue
         seats = state.seats(games, state.actor[games])
-        wins = wins_from_state(state, seats, tile[games], source, -1 if by_draw else state.offered_by[games])
+        wins = wins_from_state(rules, state, seats, tile[games], source, -1 if by_draw else state.offered_by[games])
         kept = _kept_in_turn(engine, games) if by_draw else _kept_claims(engine, games)
         may_win = rules.complete(wins) & rules.score(wins).legal & kept[:, WIN]
         at_once = rules.may_win_at_once(state, seats) if by_draw else None
@@ -465,7 +486,7 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
     """Wins with complete hands by all sources; seats, melds and all else are those of the games."""
     state, rules = engine.state, engine.rules
     seat = rng.integers(0, engine.num_seats, len(games))
-    wins = wins_from_state(state, state.seats(games, seat), np.zeros(len(games), np.int8), Source.DRAW, -1)
+    wins = wins_from_state(rules, state, state.seats(games, seat), np.zeros(len(games), np.int8), Source.DRAW, -1)
     counts = _complete_hands(rules.sets - wins.own_melds, ~rules.never_melded[:NUM_KINDS], rng)
     row = np.arange(len(games))
     if rules.has_wild:

@@ -167,8 +167,11 @@ def changed_array(engine: Engine, before: dict[str, Any]) -> str | None:
 def view_differences(one: View, other: View) -> list[tuple[str, Games]]:
     """For each array of two views of the same seats that differs: its name, and the rows."""
     found = []
-    for name in View.array_names():
+    for name in (*View.array_names(), "exposed"):
         ours, theirs = getattr(one, name), getattr(other, name)
+        if name == "exposed":  # as long as the longest list of a view
+            length = max(ours.shape[1], theirs.shape[1])
+            ours, theirs = (np.pad(array, ((0, 0), (0, length - array.shape[1]))) for array in (ours, theirs))
         rows = np.flatnonzero((ours != theirs).reshape(len(ours), math.prod(ours.shape[1:])).any(axis=1))
         if rows.size:
             found.append((name, rows))

@@ -3,6 +3,3 @@
 A module bears its variant's name and defines ``RULES``, its difference from `mahjong_env.ruleset.questions.Rules`.
 `mahjong_env.ruleset.registry` finds the modules by their names and imports each when its rules are first asked for.
 """
-
-IN_PREPARATION = {"mcr"}
-"""Variants that are found by name and not listed, as not everything is there that a variant needs."""

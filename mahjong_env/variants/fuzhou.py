@@ -141,21 +141,32 @@ class Fuzhou(ScoredRules):
     reserve = 17  # with the gold, which is the last tile of the dead wall, 18 tiles (fuzhou.md#the-reserve)
     turns_indicator = True  # the gold, which is itself of the wild kind
 
-    base_score: int = knob(5, minimum=1, about="the base points of every hand")
-    initial_points: int = knob(50, about="points of each person when a match begins")
-    all_sequences: int = knob(10, choices=(10, 15), about="the value of All Sequences")
-    concealed_kong: int = knob(2, choices=(2, 1), about="the points of a concealed kong")
+    base_score: int = knob(5, minimum=1, about="the base points of every hand", chinese="每手牌的底分")
+    initial_points: int = knob(50, about="points of each person when a match begins", chinese="一场开始时每人的分数")
+    all_sequences: int = knob(10, choices=(10, 15), about="the value of All Sequences", chinese="平胡的分数")
+    concealed_kong: int = knob(2, choices=(2, 1), about="the points of a concealed kong", chinese="暗杠的分数")
     full_bloom: str = knob(
-        "on_top", choices=("on_top", "total"), about="a full set of flowers: 6 more than its flower points, or 6 in all"
+        "on_top",
+        choices=("on_top", "total"),
+        about="a full set of flowers: 6 more than its flower points, or 6 in all",
+        chinese="一套花齐：花分之外再加 6，还是总共 6：另加 / 总共",
     )
     specials: str = knob(
         "starred_or_sum",
         choices=("starred_or_sum", "highest"),
         about="special hands: the best that does not stack or the sum of the others, or the single best of all",
+        chinese="特殊牌型：不叠加的最好一种与其余之和取大，还是只取最好一种：取大 / 只取一种",
     )
-    discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
-    dealer_on_draw: str = knob("next", choices=("next", "stay"), about="who deals after a drawn hand")
-    rob_kong: bool = knob(False, about="whether the tile added to a pung can be won")
+    discard_payers: str = knob(
+        "discarder",
+        choices=("discarder", "all"),
+        about="who pays for a win on a discard",
+        chinese="点炮谁付：点炮者 / 各家",
+    )
+    dealer_on_draw: str = knob(
+        "next", choices=("next", "stay"), about="who deals after a drawn hand", chinese="流局之后谁坐庄：下家 / 连庄"
+    )
+    rob_kong: bool = knob(False, about="whether the tile added to a pung can be won", chinese="能不能抢杠")
 
     @property
     def sigma(self) -> float:
@@ -213,7 +224,7 @@ class Fuzhou(ScoredRules):
         state.remove_tiles(seats.take(swaps), given[swaps])
         state.add_tile(seats.take(robs), gold[robs])
         state.indicator[games[robs]] = given[robs]
-        wins = wins_from_state(state, seats, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
+        wins = wins_from_state(self, state, seats, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
         wins.opening = robs
         return wins
 
@@ -225,7 +236,7 @@ class Fuzhou(ScoredRules):
             games = seats.game[swaps]
             game, kind = np.nonzero(self._swaps(state, games))
             g, each = games[game], np.arange(len(game))
-            wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
+            wins = wins_from_state(self, state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
             wins.counts[each, kind] -= 1
             wins.counts[each, state.wild[g]] += 1
             wins.opening[:] = True

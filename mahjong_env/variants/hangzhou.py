@@ -103,34 +103,54 @@ class Hangzhou(ScoredRules):
     has_wild: ClassVar[bool] = True
     wild_words: ClassVar[tuple[str, str]] = "fortune", "财神"
 
-    base_score: int = knob(1, choices=(1, 2, 3, 5), about="the value of every hand, which its rows multiply")
+    base_score: int = knob(
+        1,
+        choices=(1, 2, 3, 5),
+        about="the value of every hand, which its rows multiply",
+        chinese="每手牌的底分，番种乘它",
+    )
     fortune: str = knob(
         "indicator",
         choices=("indicator", "white"),
         about="which tiles are wild: the three others of the kind turned up, or the four White Dragons",
+        chinese="哪些牌是财神：翻出的那种牌的另外三张，还是四张白板：翻牌 / 白板",
     )
-    cap: int | None = knob(None, choices=(None, 64, 128, 256), about="what each payer's share is cut to")
-    initial_points: int = knob(50, about="points of each person when a match begins")
-    points_floor: bool = knob(True, about="nobody pays more than he has (matches, and given running points)")
-    lao_dice: bool = knob(False, about="two dice before each hand: doubles make it 3 Lao")
+    cap: int | None = knob(
+        None, choices=(None, 64, 128, 256), about="what each payer's share is cut to", chinese="每家所付的封顶"
+    )
+    initial_points: int = knob(50, about="points of each person when a match begins", chinese="一场开始时每人的分数")
+    points_floor: bool = knob(
+        True,
+        about="nobody pays more than he has (matches, and given running points)",
+        chinese="付分不超过手里的分数（比赛，以及给出当前分数时）",
+    )
+    lao_dice: bool = knob(
+        False, about="two dice before each hand: doubles make it 3 Lao", chinese="每局前掷两个骰子：掷出对子就是三老"
+    )
     dealer_loss: str = knob(
         "double",
         choices=("double", "lao"),
         about="what multiplies a losing dealer's share of a self-draw: 2, or 2, 4, 8 by Lao",
+        chinese="别人自摸时庄家付几倍：2 倍，还是按老庄 2、4、8 倍：2 倍 / 按老庄",
     )
     discard_payment: str = knob(
-        "own_share", choices=("own_share", "all_shares"), about="what a discarder pays: his share, or all three"
+        "own_share",
+        choices=("own_share", "all_shares"),
+        about="what a discarder pays: his share, or all three",
+        chinese="点炮的人付多少：自己的一份，还是三家的：一份 / 三家",
     )
     kong_capture: str = knob(
         "gated",
         choices=("gated", "always"),
         about="when the tile added to a pung can be won: under the conditions for discards, or always",
+        chinese="什么时候能抢杠：条件与点炮相同，还是总能：有条件 / 总能",
     )
     match_end: str = knob(
         "hands",
         choices=("hands", "points"),
         about="when a match ends: after num_hands, or when somebody has no points left after a hand that the dealer "
         "did not win",
+        chinese="一场什么时候结束：打完约定的局数，还是有人输光（庄家刚胡时除外）：按局数 / 有人输光",
     )
 
     @property
@@ -221,11 +241,9 @@ def _is_explosive(reading: Readings) -> Any:
     if not wins.wilds.any():
         return False
     summaries, total, other_wilds = wins.once(_before_the_draw)
-    if reading.shape is SEVEN_PAIRS:
-        complete = pairs(summaries, total) + other_wilds >= 6
-    else:
-        complete = short_of_sets(summaries, total) <= other_wilds
-    return reading.of(complete & (other_wilds >= 0) & wins.drawn)
+    four_sets, six_pairs = short_of_sets(summaries, total) <= other_wilds, pairs(summaries, total) + other_wilds >= 6
+    complete = np.where(reading.in_shape(SEVEN_PAIRS), reading.of(six_pairs), reading.of(four_sets))
+    return complete & reading.of((other_wilds >= 0) & wins.drawn)
 
 
 def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:

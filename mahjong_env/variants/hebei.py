@@ -110,22 +110,36 @@ class Hebei(ScoredRules):
 
     reserve = 12  # tiles that are never drawn (hebei.md#the-wall)
 
-    base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")
-    initial_points: int = knob(50, about="points of each person when a match begins")
-    players: int = knob(3, choices=(3, 4), about="players at the table")
+    base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply", chinese="底分，番种乘它")
+    initial_points: int = knob(50, about="points of each person when a match begins", chinese="一场开始时每人的分数")
+    players: int = knob(3, choices=(3, 4), about="players at the table", chinese="同桌人数")
     rotation: bool = knob(
-        False, about="four people, three play: the winner of a hand makes room for the one who sat out"
+        False,
+        about="four people, three play: the winner of a hand makes room for the one who sat out",
+        chinese="四人参加，三人打：胡牌的人下桌，换轮空的人上",
     )
-    all_pungs: int = knob(3, choices=(3, 2), about="the multiplier of All Pungs")
-    cap: int | None = knob(None, minimum=1, none=True, about="the product of multipliers is cut to it")
+    all_pungs: int = knob(3, choices=(3, 2), about="the multiplier of All Pungs", chinese="碰碰胡的倍数")
+    cap: int | None = knob(
+        None, minimum=1, none=True, about="the product of multipliers is cut to it", chinese="番种乘积的封顶"
+    )
     single_hanging: str = knob(
         "four_melds_out",
         choices=("four_melds_out", "any_single_wait"),
         about="what Single Hanging Tile wants: four melds, or one winning kind",
+        chinese="大吊车要求什么：四副面子都在桌上，还是只等一种牌：四副落地 / 只等一种",
     )
-    discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
-    closed_hand_on_discard: bool = knob(True, about="whether Closed Hand counts unless self-drawn")
-    dealer_on_draw: str = knob("stay", choices=("stay", "next"), about="who deals after a drawn hand")
+    discard_payers: str = knob(
+        "discarder",
+        choices=("discarder", "all"),
+        about="who pays for a win on a discard",
+        chinese="点炮谁付：点炮者 / 各家",
+    )
+    closed_hand_on_discard: bool = knob(
+        True, about="whether Closed Hand counts unless self-drawn", chinese="点炮时门清算不算"
+    )
+    dealer_on_draw: str = knob(
+        "stay", choices=("stay", "next"), about="who deals after a drawn hand", chinese="流局之后谁坐庄：连庄 / 下家"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

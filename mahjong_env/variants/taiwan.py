@@ -153,13 +153,28 @@ class Taiwan(ScoredRules):
     dealer_draws_last: ClassVar[bool] = True
     opening_stages: ClassVar[int] = 1
 
-    base_score: int = knob(3, minimum=0, about="what a payer pays beside the tai")
-    unit: int = knob(1, minimum=1, about="points for one tai")
-    dealer_bonus: bool = knob(True, about="1 + 2N tai more between the dealer and each player he pays or is paid by")
-    add_discard_to_pung: bool = knob(True, about="whether a discard may be added to an exposed pung")
-    dead_tiles: int = knob(16, maximum=_MOST_DEAD_TILES, about="tiles at the end of the wall that are never drawn")
-    dealer_is_east: bool = knob(False, about="the dealer is East House, instead of the player whom three dice name")
-    strict_peaceful: bool = knob(False, about="Peaceful Win needs a hand without flowers")
+    base_score: int = knob(3, minimum=0, about="what a payer pays beside the tai", chinese="台數之外所付的底")
+    unit: int = knob(1, minimum=1, about="points for one tai", chinese="一台多少分")
+    dealer_bonus: bool = knob(
+        True,
+        about="1 + 2N tai more between the dealer and each player he pays or is paid by",
+        chinese="莊家與付他、他付的每家之間另加 1 + 2N 台",
+    )
+    add_discard_to_pung: bool = knob(
+        True, about="whether a discard may be added to an exposed pung", chinese="別人打出的牌能不能加到明刻上成槓"
+    )
+    dead_tiles: int = knob(
+        16,
+        maximum=_MOST_DEAD_TILES,
+        about="tiles at the end of the wall that are never drawn",
+        chinese="牌牆末尾不摸的張數",
+    )
+    dealer_is_east: bool = knob(
+        False,
+        about="the dealer is East House, instead of the player whom three dice name",
+        chinese="莊家就是東家，不由三個骰子決定",
+    )
+    strict_peaceful: bool = knob(False, about="Peaceful Win needs a hand without flowers", chinese="平胡不能有花")
 
     @property
     def sigma(self) -> float:
@@ -214,7 +229,7 @@ class Taiwan(ScoredRules):
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Eight Flowers in the opening: no tile is moved."""
         no_tile = np.full(len(seats), NO_TILE, np.int8)
-        wins = wins_from_state(state, seats, no_tile, Source.DRAW, NO_SEAT)
+        wins = wins_from_state(self, state, seats, no_tile, Source.DRAW, NO_SEAT)
         wins.source[:] = Source.FLOWERS
         return wins
 

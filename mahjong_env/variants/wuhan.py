@@ -231,24 +231,35 @@ class Wuhan(ScoredRules):
     turns_indicator = True  # the tile after the deal (wuhan.md#which-tile-is-wild)
     never_melded = _IS_RED  # wuhan.md#red-dragons
 
-    initial_points: int = knob(500, about="points of each person when a match begins")
-    cap: int | None = knob(500, minimum=1, none=True, about="the most that one payer owes for a hand")
+    initial_points: int = knob(500, about="points of each person when a match begins", chinese="一场开始时每人的分数")
+    cap: int | None = knob(
+        500, minimum=1, none=True, about="the most that one payer owes for a hand", chinese="每家所付的封顶"
+    )
     discard_payers: str = knob(
         "all",
         choices=("all", "discarder"),
         about="who pays for a win on a discard; Full Responsibility goes before it",
+        chinese="点炮谁付（承包优先）：各家 / 点炮者",
     )
     dealer_rule: str = knob(
         "retain_else_next",
         choices=("retain_else_next", "winner_becomes", "always_next", "retain_on_draw"),
         about="who deals next: the dealer if he won, else the next seat; the winner; always the next seat; "
         "the dealer also after a draw",
+        chinese="下一局谁坐庄：庄家胡则连庄，否则下家 / 胡家 / 总是下家 / 流局也连庄",
     )
-    wild_kong_multiplier: int = knob(2, choices=(2, 4), about="the factor of a Wild Card Kong")
+    wild_kong_multiplier: int = knob(2, choices=(2, 4), about="the factor of a Wild Card Kong", chinese="癞子杠的倍数")
     wild_hand_discard_win: bool = knob(
-        True, about="whether a hand with wild tiles may win on a discard or a robbed kong"
+        True,
+        about="whether a hand with wild tiles may win on a discard or a robbed kong",
+        chinese="有癞子的牌能不能点炮胡或抢杠",
     )
-    red_indicator: str = knob("white", choices=("white", "green"), about="the wild kind when a Red Dragon is turned up")
+    red_indicator: str = knob(
+        "white",
+        choices=("white", "green"),
+        about="the wild kind when a Red Dragon is turned up",
+        chinese="翻开红中时哪种牌是癞子：白板 / 发财",
+    )
 
     @property
     def sigma(self) -> float:

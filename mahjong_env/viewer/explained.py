@@ -16,7 +16,7 @@ from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.described import HandScore
 from mahjong_env.scoring.receipt import folded
-from mahjong_env.viewer.page import part
+from mahjong_env.viewer.page import document_html
 from mahjong_env.viewer.story import reason_in_words, reasons_of_a_win
 
 _SOURCES = {
@@ -64,7 +64,7 @@ class Explained:
 
     def page(self) -> str:
         """One self-contained page, in English and Chinese: the hand drawn by its sets, its rows, and the payments."""
-        title, receipt = html.escape(f"{self.rules.title} {self.rules.chinese}"), self.scored.receipt
+        title, receipt = f"{self.rules.title} {self.rules.chinese}", self.scored.receipt
         if receipt is not None:
             groups = [(group.kinds, group.winning) for group in receipt.groups]
             in_chinese = zip(self._payments(), self._payments(1), strict=True)
@@ -83,15 +83,8 @@ class Explained:
         drawn = "".join(
             self._drawn(kinds, winning) for kinds, winning in [*groups, (self._hand().flowers, -1)] if kinds
         )
-        policy = "default-src 'none'; style-src 'unsafe-inline'"
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-            f"<title>{title}</title><style>{part('page.css')}{part('receipt.css')}</style></head><body><main><h1>{title}</h1>"
-            f'<p>{html.escape(self._hand_text())}</p><div class="tiles groups">{drawn}</div>'
-            f"<section>{body}</section></main></body></html>\n"
-        )
+        hand = f'<p>{html.escape(self._hand_text())}</p><div class="tiles groups">{drawn}</div>'
+        return document_html(title, f"<h1>{html.escape(title)}</h1>{hand}<section>{body}</section>")
 
     # --- parts -----------------------------------------------------------------------------------------------------
     def _drawn(self, kinds: Sequence[int], winning: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from os import PathLike
 from typing import Any, Final
@@ -15,17 +15,22 @@ from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS, RED
 from mahjong_env.drawing.text import marks_in_words
 from mahjong_env.drawing.tiles import HEIGHT, THEMES, WIDTH, tile_name, tile_svg, wild_mark
 from mahjong_env.records import GameRecord, nth_record
-from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, examples_told, frames_of
+from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, Frame, examples_told, frames_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """The content policy of a page: it loads nothing but what it holds."""
+_LETTERS: Final = r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]+"
+_CHINESE: Final = re.compile(rf"{_LETTERS}(?: {_LETTERS})*(?![^<]*>)")  # in the text, not within a tag
+_MISSING: Final = object()
 
 
-def viewer_html(record: GameRecord) -> str:
+def viewer_html(record: GameRecord, review: Mapping[str, Any] | None = None) -> str:
     """One self-contained page that shows a match; it loads nothing from anywhere.
 
     Args:
         record: the match.
+        review: what every choice was worth, as `mahjong_training.analysis.review_page.review_told` tells it: then the
+            page shows that, and hides each answer until it is asked for.
 
     Raises:
         RecordError: the record cannot be played, or ends otherwise than it says.
@@ -44,29 +49,47 @@ def viewer_html(record: GameRecord) -> str:
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,
         "examples": {name: told for name, told in examples_told(rules).items() if name in scored},
-        "frames": frames,
+        "frames": list(_changes(frames)),
+        "review": review,
     }
+    added = [] if review is None else ["review"]
     return page_html(
         f"{rules.title} mahjong",
         choices='<label><span data-say="view"></span> <select id="view"></select></label>',
         main=part("page.html"),
-        style=part("page.css") + part("receipt.css"),
         data=data,
-        script=part("table.js") + part("receipt.js") + part("page.js"),
-        policy=POLICY,
+        script="".join(part(f"{name}.js") for name in ("table", "receipt", "page", *added)) + "start();\n",
     )
 
 
+def _changes(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames, each with as much of its table as differs from the one before: a quarter of the page."""
+    before: dict[str, Any] = {}
+    for frame in frames:
+        table = frame["table"]
+        changed = {name: value for name, value in table.items() if before.get(name, _MISSING) != value}
+        if before and "places" in changed:
+            both = enumerate(zip(before["places"], table["places"], strict=True))
+            changed["places"] = {slot: _changed(then, now) for slot, (then, now) in both if then != now}
+        yield frame | {"table": changed}
+        before = table
+
+
+def _changed(then: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if then is None or now is None:
+        return now
+    return {name: value for name, value in now.items() if then[name] != value}
+
+
 def page_html(
-    title: str, *, choices: str, main: str, style: str, data: Mapping[str, Any], script: str, policy: str
+    title: str, *, choices: str, main: str, data: Mapping[str, Any], script: str, policy: str = POLICY
 ) -> str:
-    """Put a page together: all pages have the same frame.
+    """Put a page with a table together.
 
     Args:
         title: of the page.
         choices: what stands beside the button for the language.
         main: what stands in the middle.
-        style: style sheets.
         data: what the script finds in the element "data", as plain values, beside what all pages need.
         script: what runs when the page has been read.
         policy: what the page may load, as browsers have it.
@@ -78,19 +101,38 @@ def page_html(
         "dealersShare": DEALERS_SHARE,
         **data,
     }
-    texts = {
-        "policy": policy,
-        "title": html.escape(title),
-        "style": style,
-        "tiles": symbols(),
-        "choices": choices,
-        "icon": quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(RED)}</svg>'),
-        "main": main.rstrip("\n"),
+    body = _filled(
+        "table.html",
+        tiles=symbols(),
+        choices=choices,
+        main=main.rstrip("\n"),
         # Names and notes are anybody's: "</script" would end the element, and "<!--<script" swallow the one behind it.
-        "data": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "script": script,
-    }
-    return re.sub(r"@@(\w+)@@", lambda hole: texts[hole[1]], part("frame.html"))
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        script=script,
+    )
+    return _framed(title, body, policy)
+
+
+def document_html(title: str, body: str) -> str:
+    """A page to be read, which loads and runs nothing, in the style of all pages.
+
+    Args:
+        title: of the page.
+        body: what it says, as markup; Chinese in it is marked as such.
+    """
+    marked = _CHINESE.sub(r'<span lang="zh">\g<0></span>', body)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return _framed(title, f'<main class="text">\n{marked}\n</main>', policy)
+
+
+def _framed(title: str, body: str, policy: str) -> str:
+    icon = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(RED)}</svg>'
+    texts = {"policy": policy, "title": html.escape(title), "icon": quote(icon), "style": part("style.css")}
+    return _filled("frame.html", **texts, body=body)
+
+
+def _filled(name: str, **texts: str) -> str:
+    return re.sub(r"@@(\w+)@@", lambda hole: texts[hole[1]], part(name))
 
 
 class show:  # noqa: N801  (used as a function)

@@ -25,8 +25,9 @@ const timesText = (value, times) => (times > 1 ? `${value} × ${times}` : String
 // Rows of a scoring table: [name, Chinese name, value, times]. Each opens its example, where the page has one.
 function scoredRows(rows) {
   return make("div", { class: "rows" }, ...rows.map(([name, chinese, value, times = 1]) => {
-    const [first, second] = language === "en" ? [name, chinese] : [chinese || name, chinese ? name : ""];
-    const line = [make("span", { class: "name" }, first), make("span", { class: "faint" }, second), make("b", {}, timesText(value, times))];
+    const names = language === "en" ? [make("span", { class: "name" }, name), make("span", { class: "faint", lang: "zh" }, chinese)]
+      : [make("span", chinese ? { class: "name" } : { class: "name", lang: "en" }, chinese || name)];
+    const line = [...names, make("b", {}, timesText(value, times))];
     const example = data.examples?.[name];
     if (!example) return make("div", { class: "row" }, ...line);
     const shown = make("div", { class: "example" }, make("p", {}, inWords(example.meaning) || example.meaning[0]), make("p", { class: "faint" }, say().example),

@@ -6,18 +6,19 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const does = (who, verb) => (who === "you" ? `You ${verb === "passes" ? "pass" : verb.slice(0, -1)}` : `${who} ${verb}`);
 const words = {
   en: {
-    view: "Seen by", all: "everybody (all hands open)", language: "中文", first: "First", back: "Back", on: "Next",
-    last: "Last", play: "Play", pause: "Pause", left: "tiles left", indicator: "turned up",
-    dealer: "dealer", dice: "dice", points: "Points", nobody: "nobody", you: "you",
+    view: "Seen by", all: "everybody (all hands open)", language: "中文", back: "Back", on: "Next",
+    steps: { hand: "Hand", step: "Step" }, play: "Play", pause: "Pause", left: "tiles left", indicator: "turned up",
+    dealer: "dealer", dice: "dice", points: "Points", nobody: "nobody", you: "you", player: (number) => `player_${number}`,
     hand: (number, of) => (of ? `hand ${number} of ${of}` : `hand ${number}`), round: (wind) => `${wind} round`,
     thought: (who) => (who === "you" ? "Your choice" : `The choice of ${who}`), chosen: "played", expected: "expected points", probability: "probability",
     promised: "points that it promises", more: "points more than the action played, with its 95 % interval",
-    keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
+    keys: "Keys: ← → one step, Home End previous and next hand, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" }, letters: { East: "E", South: "S", West: "W", North: "N" },
     hidden: (count) => `${count} hidden tiles`, held: (who) => `Tiles of ${who}`, melds: (who) => `Declared by ${who}`,
     discards: (who) => `Discards of ${who}`, takenBy: (who) => `claimed by ${who}`, winner: "wins",
     events: {
       start: () => "A hand begins.",
+      resumed: () => "The match goes on from here.",
       discard: (who, tile) => `${does(who, "discards")} ${tile}.`,
       "concealed kong": (who, tile) => `${does(who, "declares")} a concealed kong of ${tile}.`,
       "added kong": (who, tile) => `${does(who, "adds")} ${tile} to a pung: a kong.`,
@@ -45,19 +46,20 @@ const words = {
     atOnce: "Paid at once for a kong:",
   },
   zh: {
-    view: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
-    play: "播放", pause: "暂停", left: "张剩余", indicator: "翻牌", dealer: "庄",
-    dice: "骰子", points: "分数", nobody: "无人", you: "你",
+    view: "视角", all: "全部明牌", language: "English", back: "上一个", on: "下一个",
+    steps: { hand: "局", step: "步" }, play: "播放", pause: "暂停", left: "张剩余", indicator: "翻牌", dealer: "庄",
+    dice: "骰子", points: "分数", nobody: "无人", you: "你", player: (number) => `${number} 号`,
     hand: (number, of) => (of ? `第 ${number}/${of} 局` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
     thought: (who) => `${who}的选择`, chosen: "所打", expected: "期望分数", probability: "概率",
     promised: "预期分数", more: "比所打的多得的分数（95% 区间）",
-    keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
+    keys: "按键：← → 一步，Home End 上一局、下一局，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
     winds: { East: "东", South: "南", West: "西", North: "北" }, letters: { East: "东", South: "南", West: "西", North: "北" },
     hidden: (count) => `${count} 张暗牌`, held: (who) => `${who}的手牌`, melds: (who) => `${who}的吃碰杠`,
     discards: (who) => `${who}打出的牌`, takenBy: (who) => `被${who}要去`, winner: "胡",
-    agents: { random: "随机", greedy: "贪心", "closed-greedy": "门清贪心", "plan-value": "牌效", value: "估值", policy: "策略网络", search: "搜索" },
+    agents: { random: "随机", greedy: "贪心", "closed-greedy": "门清贪心", "plan-value": "牌效", value: "估值", policy: "策略网络", search: "搜索", reference: "参照", folding: "会弃胡", you: "你" },
     events: {
       start: () => "新的一局开始。",
+      resumed: () => "从这里继续。",
       discard: (who, tile) => `${who} 打出 ${tile}。`,
       "concealed kong": (who, tile) => `${who} 暗杠 ${tile}。`,
       "added kong": (who, tile) => `${who} 加杠 ${tile}。`,
@@ -138,11 +140,16 @@ function tileName(kind) {
   return "东南西北白发中梅兰竹菊春夏秋冬"[kind - 27];
 }
 
+// An agent by its name: what stands behind a colon is nobody's word.
+function agentText(name) {
+  const [, kind, rest] = /^([\w-]*)(.*)$/.exec(name);
+  return (say().agents?.[kind] ?? kind) + rest;
+}
+
 function person(number) {
-  const [, kind, rest] = /^([\w-]*)(.*)$/.exec(data.agents[number] ?? "");
-  const agent = (say().agents?.[kind] ?? kind) + rest;
   if (number === data.person) return say().you;
-  return number < 0 ? say().nobody : agent ? `${agent} (${number})` : `player_${number}`;
+  if (number < 0) return say().nobody;
+  return data.agents[number] ? `${agentText(data.agents[number])} (${number})` : say().player(number);
 }
 
 // --- tiles, and the table that they lie on ------------------------------------------------------------------------
@@ -207,7 +214,7 @@ function river(table, slot, where) {
 function place(frame, where, slot) {
   const { table, event } = frame;
   const shown = table.places[slot];
-  const isOpen = view === "all" || Number(view) === shown.person;
+  const isOpen = view === "all" || Number(view) === shown.person || event.type === "end";
   const hasWon = event.type === "end" && event.winner === shown.person;
   const isTurn = event.type !== "end" && table.turn === slot;
   const counters = shown.counters.map(([name, value]) => `${data.marks[name]?.[language === "en" ? 0 : 1] ?? name.replaceAll("_", " ")}: ${value}`);
@@ -275,9 +282,13 @@ for (const type of ["pointerover", "focusin"]) {
   });
 }
 
+// A variant by its name, as text and drawn.
+const titleText = () => (language === "en" ? data.title : data.chinese);
+const named = ({ title, chinese }) => (language === "en" ? [title, " ", make("span", { lang: "zh" }, chinese)] : [chinese]);
+
 // What stays the same through a hand, above the table.
 function facts(table, ...more) {
-  $("title").replaceChildren(data.title, " ", make("span", { lang: "zh" }, data.chinese));
+  $("title").replaceChildren(...named(data));
   $("facts").textContent = [say().hand(table.hand_number, table.num_hands), say().round(say().winds[table.round_wind]),
     table.deal_words[language === "en" ? 0 : 1], table.dice ? `${say().dice} ${table.dice}` : "", ...more].filter(Boolean).join(" · ");
 }
@@ -333,5 +344,5 @@ function cells(...values) {
 }
 
 function headings(...names) {
-  return make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
+  return make("thead", {}, make("tr", {}, ...names.map((name) => (name ? make("th", { scope: "col" }, name) : make("td")))));
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mahjong_agents import Agent, AgentError, make_agent
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.base import GAMES_AT_ONCE, games_at_once
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
-from mahjong_env import MahjongError, MissingExtraError, make_engine
+from mahjong_env import MissingExtraError, make_engine
 
 
 class TestNames:
@@ -20,18 +23,11 @@ class TestNames:
             assert isinstance(agent, Agent)
             assert agent.name == name
 
-    def test_an_unknown_name_lists_the_valid_ones(self):
-        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, command, gr"):
-            make_agent("clever")
-        assert issubclass(AgentError, MahjongError)
-
-    @pytest.mark.parametrize(
-        "spec",
-        ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "greedy?claims=2"],
-    )
-    def test_what_an_agent_does_not_take_is_refused(self, spec):
-        with pytest.raises(AgentError):
-            make_agent(spec)
+    def test_the_page_says_how_many_games_are_played_at_once(self):
+        text = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+        said = re.search(r"is (\d+) games: .*`value` (\d+), .*`search` with 64\srollouts (\d+), ", text, re.DOTALL)
+        agents = make_agent("value"), make_agent("search?rollouts=64")
+        assert [int(one) for one in said.groups()] == [GAMES_AT_ONCE, *(games_at_once([agent]) for agent in agents)]
 
     def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
         PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")

@@ -19,9 +19,10 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.base import games_at_once
-from mahjong_env import ACTIONS, VARIANTS, make_engine
+from mahjong_env import ACTIONS, make_engine
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.environments.agents import choose_actions
+from support.marks import everyday, variants
 
 EXAMPLES = Path(__file__).parents[2] / "notebooks" / "examples" / "bots"
 SCHEMA = json.loads(resources.files("mahjong_agents").joinpath("bot.schema.json").read_text("utf-8"))
@@ -128,10 +129,10 @@ def named(event):
     return [name, seat, tile, claimed, giver if giver >= 0 else None]
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
 def test_what_is_told_is_what_the_seat_sees(variant, tmp_path):
     """Messages are of the schema; the events of a table are those of the view, once; a hand of a seat is one table."""
-    engine, rng, agent = make_engine(variant, 10, seed=2, num_hands=2), np.random.default_rng(2), make_agent("greedy")
+    engine, rng, agent = make_engine(variant, 3, seed=2, num_hands=2), np.random.default_rng(2), make_agent("greedy")
     bot, wanted, hands = python_bot(log=tmp_path), [], set()
     while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
         view = engine.view(live)
@@ -227,21 +228,23 @@ def test_answers_do_not_depend_on_how_tables_are_put_together():
     [
         ("crash", r"ended \(exit code 1\).*RuntimeError: not today"),
         ("close", r"ended \(exit code 0\)"),
-        ("hang", r"not answered within 0.5 s"),
+        ("hang", r"not answered within 2 s"),
         ("illegal", r"answers 'discard 9z'; legal are discard"),
         ("unknown", r"the table 1000000, which does not wait"),
-        ("list", r"'\[\]' is no message"),
-        ("words", r"'now it gets difficult' is no message"),
-        ("numbers", r"'action': 7} is no answer"),
-        ("deep", r"is no message"),
+        ("list", r"'\[\]' is not a message"),
+        ("words", r"'now it gets difficult' is not a message"),
+        ("numbers", r"'action': 7} is not an answer"),
+        ("deep", r"is not a message"),
         ("long", r"a line of more than 65536 bytes"),
         ("endless", r"which does not wait"),
-        ("drip", r"not answered within 0.5 s"),
-        ("family", r"not answered within 0.5 s"),
+        ("drip", r"not answered within 2 s"),
+        ("family", r"not answered within 2 s"),
     ],
 )
 def test_a_failure_is_named_and_decided(how, what, failing, caplog):
-    engine, bot = make_engine("hebei", 8, seed=1), failing(how, milliseconds=500, failures=1)
+    # Who is begun again has the same time to answer, on a busy machine too.
+    limit = 2000 if "within" in what else 20000
+    engine, bot = make_engine("hebei", 8, seed=1), failing(how, milliseconds=limit, failures=1)
     view = engine.view()
     actions = bot.act(view, np.random.default_rng(1))
     assert bot.failed.sum() == 1
@@ -311,7 +314,7 @@ def test_the_process_ends_with_the_agent():
 def test_answers_after_an_interruption_are_not_taken_for_others(failing, monkeypatch):
     bot, view = failing("nothing"), make_engine("hebei", 5, seed=1).view()
     process = bot._process
-    monkeypatch.setattr(process, "answer", lambda seconds: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(process, "line", lambda seconds: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         bot.act(view, np.random.default_rng(1))
     assert process._process.returncode is not None
@@ -335,7 +338,7 @@ def example_commands(tmp_path_factory):
     return commands
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "c"])
+@pytest.mark.parametrize("language", everyday(["python", "javascript", "c"], ["python"]))
 def test_an_example_plays(language, example_commands):
     if language not in example_commands:
         pytest.skip("cannot be run here")

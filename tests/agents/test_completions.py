@@ -8,7 +8,9 @@ import pytest
 from mahjong_agents import GreedyAgent, look_ahead
 from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS, Melds
 from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
-from mahjong_env import action, make_engine, score
+from mahjong_env import Deal, action, make_engine, score
+from mahjong_env.basics.actions import PASS
+from mahjong_env.basics.notation import parse_tiles
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import unpack
@@ -119,6 +121,29 @@ def test_waits_are_worth_their_tiles_times_what_they_pay():
     assert seen > 5
 
 
+def test_the_fourth_tile_counts_when_the_three_others_lie_open():
+    """In MCR, where 5 points are too few for a win and the fourth tile brings 4 more."""
+    waiting = "123m 567m 78p 234s 99s"
+    engine = make_engine("mcr", 1, seed=0, flower_tiles=False)
+    others = ["9p 147m 258s 112233z", "9p 147m 258s 112233z", "9p 147m 369s 445566z"]
+    engine.reset(deals=Deal(hands=(f"{waiting} 7z", *others), dealer=0))
+    counts = np.bincount(parse_tiles(f"{waiting} 9p"), minlength=34).astype(np.int8)[None]
+    nobody = Melds(*(np.full((1, 5), empty, np.int8) for empty in (0, -1, -1)))
+    nothing, row, last = np.zeros(1, np.int8), np.zeros(1, np.intp), np.array([TILES.index("9p")])
+    paid = []
+    for discard in ("7z", "9p", "9p", "9p", None):
+        if engine.seat_to_act[0] == 0 and engine.action_mask[0, PASS]:
+            engine.step([PASS])
+        if engine.seat_to_act[0] == 0:
+            paid.append(price(engine.view(), row, counts, nothing, last, nobody, Source.DISCARD)[0])
+        if discard is not None:
+            engine.step([action(f"discard {discard}")])
+    told = {"hand": waiting, "winning_tile": "9p", "source": "discard", "from_seat": 1, "flower_tiles": False}
+    first, won = (score("mcr", fourth_tile=lies_open, **told) for lies_open in (False, True))
+    assert not first.legal
+    assert paid == [0, won.payments[0]]
+
+
 def test_a_wait_that_may_not_be_won_on_a_discard_is_worth_nothing_there():
     view = late_view("hangzhou")
     row, _, distance, found = looked_at(view)
@@ -142,6 +167,19 @@ def test_imagined_hands_are_complete_and_keep_to_their_plan():
     by_sets = plan <= PUNGS
     assert (short_of_sets_and_pair(suit_summaries(encode(counts[by_sets]))) <= wilds[by_sets]).all()
     assert ((counts[plan == PAIRS] % 2).sum(axis=1) <= wilds[plan == PAIRS]).all()
+
+
+def test_a_fifth_tile_is_never_imagined():
+    """Two 1m and 89m, two sets wanted, one suit: with both other 1m, the fourth would wait for a fifth."""
+    natural = np.zeros((500, 34), np.int8)
+    natural[:, [0, 7, 8]] = [2, 1, 1]
+    characters = np.full(500, 1)
+    nothing, sets, unseen = np.zeros(500, np.int8), np.full(500, 2), np.zeros((500, 34), np.int8)
+    unseen[:, 0] = 2  # so that hardly anything else is drawn
+    counts, _ = complete(natural, nothing, sets, characters, unseen, np.random.default_rng(0))
+    np.testing.assert_array_equal(counts.sum(axis=1), 8)
+    assert counts.max() <= 4
+    assert (short_of_sets_and_pair(suit_summaries(encode(counts))) == 0).all()
 
 
 def test_prices_are_those_of_the_scoring():

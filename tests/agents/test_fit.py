@@ -31,6 +31,7 @@ def test_points_and_wins_are_those_of_the_hands(experience):
     np.testing.assert_allclose(points * unit, (points * unit).round(), atol=1e-2)
 
 
+@pytest.mark.thorough
 def test_a_network_foresees_wins(experience):
     network = learn(experience, sigma(rules("fuzhou")), epochs=40, seed=0)
     held_out = experience["hand"] % 10 == 0

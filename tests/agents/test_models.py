@@ -1,6 +1,9 @@
 """Models that were trained elsewhere, and exported policies, as agents: what they like best among what is legal."""
 
+import copy
 import json
+import pickle
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -17,6 +20,9 @@ from mahjong_agents.policy.onnx_file import write_onnx
 from mahjong_env import make_engine
 from mahjong_env.cli import main
 from mahjong_env.observation.planes import SHAPE
+from mahjong_training.config import EvaluateConfig
+from mahjong_training.evaluation.command import evaluate
+from support.marks import everyday
 
 SMALL = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu"}
 
@@ -27,6 +33,16 @@ def view():
     for _ in range(12):
         engine.step(make_agent("random").act(engine.view(), rng))
     return engine.view()
+
+
+def twins(agent, file):
+    """Yield copies of an agent: while its file is there, without it, and with another in its place."""
+    packed = pickle.dumps(agent)
+    yield from (copy.deepcopy(agent), pickle.loads(packed))
+    file.unlink()
+    yield pickle.loads(packed)
+    file.write_bytes(b"another")
+    yield pickle.loads(packed)
 
 
 def environment(**arguments):
@@ -76,6 +92,8 @@ def test_a_scripted_and_an_exported_module(view, tmp_path, flat):
     for name in ("model.pt", "model.pt2"):
         agent = make_agent(f"torch:{tmp_path / name}?flat={str(flat).lower()}")
         assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+        for twin in twins(agent, tmp_path / name):
+            assert np.array_equal(twin.act(view, np.random.default_rng(0)), wanted)
 
 
 @pytest.mark.parametrize("flat", [False, True])
@@ -96,9 +114,11 @@ def test_an_onnx_model(view, tmp_path, flat, number):
     wanted = np.where(view.action_mask, view.observation.reshape(len(view), -1) @ weights, -np.inf).argmax(axis=1)
     agent = make_agent(f"onnx:{tmp_path / 'model.onnx'}")
     assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+    for twin in twins(agent, tmp_path / "model.onnx"):
+        assert np.array_equal(twin.act(view, np.random.default_rng(0)), wanted)
 
 
-@pytest.mark.parametrize("variant", sorted(path.stem for path in SHIPPED.glob("*.zip")))
+@pytest.mark.parametrize("variant", everyday(sorted(path.stem for path in SHIPPED.glob("*.zip")), ["hebei"]))
 def test_an_exported_policy_gives_the_answers_of_its_file(variant, tmp_path, capsys):
     out = tmp_path / "new" / "p.onnx"
     assert main(["export", "--policy", variant, "--out", str(out)]) == 0
@@ -120,6 +140,16 @@ def test_an_exported_policy_gives_the_answers_of_its_file(variant, tmp_path, cap
 
 
 class TestExport:
+    @pytest.mark.thorough
+    def test_in_several_processes_it_plays_the_same(self, tmp_path):
+        """Objects are pickled for them, and a pickle needs no file."""
+        write_onnx("hebei", tmp_path / "p.onnx")
+        agents = [make_agent(f"onnx:{tmp_path / 'p.onnx'}"), make_agent("random")]
+        (tmp_path / "p.onnx").unlink()
+        config = EvaluateConfig(variant="hebei", deals=2, teachers=False)
+        one, two = (evaluate(replace(config, processes=count), agents=agents) for count in (1, 2))
+        assert one.results == two.results
+
     def test_a_model_is_of_one_variant(self, tmp_path):
         write_onnx("hebei", tmp_path / "p.onnx")
         view = make_engine("wuhan", 3, seed=1).view()

@@ -194,7 +194,7 @@ class TestFiles:
         weights = {**whole.weights, name: whole.weights[name].copy()}
         weights[name].flat[0] = value
         replace(whole, weights=weights).write(path)
-        with pytest.raises(PolicyFileError, match=rf"best.zip: its weights '{name}' are no numbers from -1e\+06 to"):
+        with pytest.raises(PolicyFileError, match=rf"best.zip: its weights '{name}' are not all numbers from -1e\+06"):
             PolicyAgent(path)
 
     def test_a_network_that_gives_no_numbers_is_named(self, network):

@@ -11,7 +11,8 @@ from mahjong_agents import make_agent
 from mahjong_agents.policy import plane_inputs
 from mahjong_agents.policy.file import SHIPPED, PolicyFile, find_policy
 from mahjong_agents.policy.plane_inputs import inputs_fingerprint
-from mahjong_env import OBSERVATION_VERSION, VARIANTS, make_engine
+from mahjong_env import OBSERVATION_VERSION, VARIANTS, make_engine, rules
+from proof.batches import random_knobs
 
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.zip"))
 
@@ -53,6 +54,22 @@ def test_a_policy_without_a_name_is_the_shipped_one_or_else_the_better_greedy():
         view = make_engine(variant, 40, seed=1, **knobs).view()
         found, wanted = (make_agent(text).act(view, np.random.default_rng(0)) for text in ("policy", of_name))
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_under_house_rules_that_nothing_was_learned_for_shipped_agents_play_as_the_better_greedy(variant):
+    """Under fifty sets of them; a policy that is named plays all the same, as whoever names it wants."""
+    rng, others = np.random.default_rng(7), 0
+    for seed in range(50):
+        played = rules(variant, **random_knobs(variant, rng))
+        if played.plays_as(VARIANTS[variant]):
+            continue
+        view, others = make_engine(played, 6, seed=seed).view(), others + 1
+        wanted = make_agent("reference").act(view, np.random.default_rng(0))
+        for text in ("policy", "folding"):
+            np.testing.assert_array_equal(make_agent(text).act(view, np.random.default_rng(0)), wanted)
+    assert others > 40
 
 
 def test_another_version_of_the_planes_leaves_the_policies_that_see_no_plane_as_they_are(monkeypatch):

@@ -21,6 +21,7 @@ def is_distinct(found):
 
 
 class TestKeys:
+    @pytest.mark.thorough
     def test_of_2000_seeds_and_2000_games_are_distinct(self):
         found = keys(range(2000), np.arange(2000))
         assert is_distinct(found)

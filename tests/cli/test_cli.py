@@ -109,6 +109,7 @@ def test_measurements_on_a_full_device(capsys, tmp_path):
     assert status == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="no limits of processes")
 def test_no_half_of_a_page_is_left_on_a_full_disk(tmp_path):
     page = tmp_path / "page.html"
@@ -266,7 +267,7 @@ def test_help_says_how_tiles_are_written_and_knobs_are_listed(command, capsys):
     ("command", "encoding"),
     [
         ("rules --variant wuhan", "latin-1"),
-        ("show --variant hebei --seed 1 --unicode", "cp1252"),
+        pytest.param("show --variant hebei --seed 1 --unicode", "cp1252", marks=pytest.mark.thorough),
         ("score --variant hebei --hand \u4e00", "ascii"),
         pytest.param("evaluate --variant hebei --agents random --deals 2", "ascii", marks=pytest.mark.thorough),
     ],

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine, rules
-from mahjong_env.cli import main
-from mahjong_env.cli.play_command import ask_person, play
+from mahjong_env import VARIANTS, Deal, action, make_engine, rules
+from mahjong_env.cli import main, play_command
+from mahjong_env.cli.play_command import play
 from mahjong_env.drawing.text import Reader
 from mahjong_env.environments.agents import RandomAgent
-from mahjong_env.play.match import review_command, show_command
+from mahjong_env.play.match import play_on_command, review_command, show_command
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not
 from mahjong_env.play.words import matching
@@ -161,7 +161,7 @@ def test_others_draws_are_not_told():
 def test_it_is_said_what_a_hand_is_about(variant):
     text = situation_text(make_engine(variant, 1, seed=3), Reader())
     assert f"{'five' if rules(variant).hand_size == 16 else 'four'} sets and a pair" in text
-    assert ("seven pairs" in text.lower()) == (variant in ("hangzhou", "hebei", "wuhan"))
+    assert ("seven pairs" in text.lower()) == (variant in ("hangzhou", "hebei", "mcr", "wuhan"))
     assert "draw a tile and discard one" in text
 
 
@@ -226,16 +226,6 @@ def test_there_is_always_a_reason(variant):
     assert len(reasons) > 40
 
 
-def test_a_person_is_told_why_and_asked_again(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("147m 258p 369s 1234z 5m",), dealer=0))
-    assert ask_person(engine, Script("9m", "w", "kong", "", "discard 5m"), Reader(0)) == ACTIONS.index("discard 5m")
-    printed = capsys.readouterr().out
-    assert "you hold no 9m" in printed
-    assert "the tiles are not a complete hand" in printed
-    assert "there is nothing to claim" in printed
-
-
 def test_answers_may_be_short():
     legal = ["discard 1m", "discard 1p", "concealed kong 1m", "win"]
     assert matching("1p", legal) == ["discard 1p"]
@@ -264,6 +254,46 @@ def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
 def test_what_is_played_has_to_be_named_or_chosen(words, capsys):
     assert main(["play", *words]) == 2
     assert "--variant names what is played: fuzhou, hangzhou" in capsys.readouterr().err
+
+
+def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
+    path, begun = tmp_path / "games.jsonl", []
+    words = ["show", "--variant", "hebei", "--seed", "3", "--num-hands", "2", "--tables", "none"]
+    assert main([*words, "--record", str(path)]) == 0
+
+    class Server:
+        url = "here"
+
+        def __init__(self, new_match, port, reviewer):
+            begun.append(new_match())
+            assert reviewer is not None
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def serve_forever(self):
+            pass
+
+    monkeypatch.setattr(play_command, "PlayServer", Server)
+    assert main([*play_on_command(str(path), 1).split()[1:], "--seat", "2", "--at", "9", "--no-open"]) == 0
+    (match,) = begun
+    (record,) = read_records(path)
+    assert (match.person, match.rules.name, match.engine.num_hands) == (2, "hebei", 2)
+    match.leave()
+    capsys.readouterr()
+    for wrong, said in (
+        (["--at", "100000"], f"before the end of its {len(record.actions)} actions, not from 100000"),
+        (["--match", "2"], "has no match 2"),
+        (["--variant", "hebei"], "a match has its own rules"),
+        (["--seat", "3"], "--seat is a person from 0 to 2"),
+    ):
+        assert main(["play", "--browser", "--from", str(path), *wrong]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["play", "--from", str(path)]) == 2
+    assert "--from goes with --browser" in capsys.readouterr().err
 
 
 def test_commands_quote_files_that_need_it():

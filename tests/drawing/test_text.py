@@ -26,6 +26,7 @@ from mahjong_env.drawing.text import (
 )
 from mahjong_env.engine.outcome import hand_info
 from mahjong_env.environments.agents import choose_at_random
+from support.marks import variants
 
 ESCAPES = re.compile(r"\x1b\[[\d;]*m")
 # What stands in the right half begins at the same column in every line of every side.
@@ -45,11 +46,13 @@ def moments(variant, seed, greedy=False):
         outcome = hand_info(result.outcome, 0) if result.hand_over[0] else None
 
 
-@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
 @pytest.mark.parametrize("greedy", [False, True])
 def test_every_line_of_whole_games_fits_and_is_aligned(variant, greedy):
     count = 0
-    for engine, outcome in moments(variant, 5, greedy):
+    for number, (engine, outcome) in enumerate(moments(variant, 5, greedy)):
+        if number % 3 and not outcome:
+            continue
         for person, unicode in ((None, False), (None, True), (0, False)):
             lines = table_text(engine, person=person, unicode=unicode, outcome=outcome).splitlines()
             assert max(map(columns, lines)) <= WIDTH, lines
@@ -60,7 +63,7 @@ def test_every_line_of_whole_games_fits_and_is_aligned(variant, greedy):
             held = sum(line.startswith("  hand ") for line in narrow)
             assert held == engine.rules.seats
             count += 1
-    assert count > 100
+    assert count > 50
 
 
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.wrappers import RenderCollection
 
 import mahjong_env
-from mahjong_env import VARIANTS, Deal, MissingExtraError, action, hebei_v0, make_engine
+from mahjong_env import Deal, MissingExtraError, action, hebei_v0, make_engine
 from mahjong_env.basics.notation import parse_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import legal_text, outcome_text, table_text, tiles_text
@@ -20,6 +20,7 @@ from mahjong_env.engine.outcome import hand_info
 from mahjong_env.environments import render as screen
 from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.environments.render import RENDER_FPS
+from support.marks import variants
 
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),
@@ -76,7 +77,7 @@ def test_one_person_s_view_hides_the_others(engine):
     assert "player_2 has" not in table_text(engine, person=0)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
 def test_a_person_s_text_depends_on_what_that_person_sees_alone(variant):
     """Everything hidden is dealt anew: the text stays, and the spectators' text does not."""
     engine = make_engine(variant, 1, seed=4)
@@ -292,3 +293,14 @@ def test_a_notebook_shows_the_table():
         mask = single.action_masks() if shown is single else shown.observe(shown.agent_selection)["action_mask"]
         shown.step(int(mask.argmax()))
         assert shown._repr_html_() != before
+
+
+def test_a_notebook_shows_the_first_game_of_an_engine_and_what_a_view_sees_of_it():
+    view = (engine := make_engine("hebei", 3, seed=1)).view()
+    hands, seen, nothing = engine._repr_html_(), view.take([1])._repr_html_(), view.take([])._repr_html_()
+    assert "3 games" in hands
+    assert "<title>Hebei mahjong, hand 1</title>" in hands
+    assert '-back"' in seen
+    assert '-back"' not in hands
+    assert "0 rows" in nothing
+    assert "<svg" not in nothing

@@ -26,6 +26,7 @@ def legal(envs, rng):
     return choose_at_random(envs.unwrapped.action_masks(), rng)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", IDS)
 def test_returns_are_points(name):
     """What the learning seats are paid is what their persons have in the end."""
@@ -96,14 +97,6 @@ def test_illegal_actions_end_their_episodes_alone():
     others = [0, 1, 3, 5]
     assert not infos["final_info"]["illegal_action"][others].any()
     assert (rewards[others] == 0).any()
-
-
-@pytest.mark.parametrize("wrong", [np.zeros(3, np.float64), np.zeros(4, np.int64), 0])
-def test_actions_are_one_integer_for_each_table(wrong):
-    envs = gymnasium.make_vec(HEBEI, num_envs=3)
-    envs.reset(seed=1)
-    with pytest.raises(mahjong_env.ActionError, match="3 integers"):
-        envs.step(wrong)
 
 
 def test_learning_seats_are_drawn_anew():

@@ -208,25 +208,6 @@ def test_the_example_of_own_inputs_and_rewards_runs():
         assert total == pytest.approx(points + 0.1 * first)
 
 
-def test_views_are_those_of_the_seats():
-    env = mahjong_env.hebei_v0.env()
-    env.reset(seed=1)
-    bare = env.unwrapped
-    for person, agent in enumerate(env.agents):
-        assert np.array_equal(bare.view(agent).observation[0], env.observe(agent)["observation"])
-        assert np.array_equal(bare.view(agent).hand, bare.engine.view(seats=person).hand)
-    with pytest.raises(mahjong_env.MahjongError, match="there is no agent 'player_3'"):
-        bare.view("player_3")
-    for envs in (
-        gymnasium.make(HEBEI, observation="planes"),
-        gymnasium.make_vec(HEBEI, num_envs=3, observation="planes"),
-    ):
-        seen, _ = envs.reset(seed=1)
-        view = envs.unwrapped.view()
-        assert np.array_equal(view.observation.reshape(seen.shape), seen)
-        assert np.array_equal(view.action_mask.reshape(-1, 109), np.atleast_2d(envs.unwrapped.action_masks()))
-
-
 # --- Stable-Baselines3's own entries ----------------------------------------------------------------------------
 
 

@@ -25,7 +25,6 @@ from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
-from mahjong_env.scoring.described import known_circumstances
 from mahjong_env.testing import count_all_tiles
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_deal, possible_win
@@ -180,7 +179,6 @@ def test_steps_and_deals_of_environments(kind, value, is_deal):
 # --- Described hands, as arguments and as words ----------------------------------------------------------------------
 
 SCORE_ARGUMENTS = [name for name, about in signature(score).parameters.items() if about.kind is about.KEYWORD_ONLY]
-SHORT = st.one_of(TEXTS, st.integers(-3, 8).map(str), INTEGERS.map(str), st.sampled_from(NAMES))
 
 
 @pytest.mark.thorough
@@ -211,37 +209,6 @@ def run(words):
     return status, told.getvalue()
 
 
-def as_words(told):
-    """The arguments of `score` as words of its command."""
-    words = []
-    for name, value in told.items():
-        option = f"--{name.replace('_', '-')}"
-        if name == "melds":
-            words += [f"--meld={meld}" for meld in value]
-        elif isinstance(value, bool):
-            words += [option] * value
-        elif isinstance(value, list):
-            words += [option, *map(str, value)]
-        else:
-            words.append(f"{option}={value}")
-    return words
-
-
-OPTIONS = ["hand", "meld", "other-meld", "knob", "variant", *SCORE_ARGUMENTS, *known_circumstances()]
-DRAWN_OPTIONS = st.sampled_from(OPTIONS).map(lambda name: f"--{name.replace('_', '-')}")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("variant", NAMES)
-@examples(40)
-@given(SEEDS, st.lists(st.tuples(DRAWN_OPTIONS, SHORT), max_size=2), st.lists(DRAWN_OPTIONS, max_size=2))
-def test_words_of_score(variant, seed, changes, flags):
-    told = possible_win(mahjong_env.rules(variant), seed)
-    words = [*as_words(told), *(f"{option}={value}" for option, value in changes), *flags]
-    status, printed = run(["score", "--variant", variant, *words])
-    assert (printed != "") == (status == 0)
-
-
 # --- Other command lines, and answers at the table -------------------------------------------------------------------
 
 
@@ -251,23 +218,6 @@ def nobody_there():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdin", io.StringIO())
         yield
-
-
-GAME_OPTIONS = ("--knob", "--seed", "--agents", "--tables", "--seat", "--variant")
-FEW_HANDS = st.sampled_from(["1", "2", "0", "-1", "x", "1.5", "", " 1", "\u0661"])
-
-
-@pytest.mark.thorough
-@examples(80)
-@given(
-    st.sampled_from(["show", "play", "rules"]),
-    st.sampled_from(NAMES),
-    st.lists(st.tuples(st.sampled_from(GAME_OPTIONS), SHORT), max_size=2),
-    st.one_of(st.none(), FEW_HANDS),
-)
-def test_words_of_games(nobody_there, command, variant, changes, hands):
-    words = [command, "--variant", variant, *(f"{option}={value}" for option, value in changes)]
-    run(words if hands is None else [*words, f"--num-hands={hands}"])
 
 
 COMMANDS = st.sampled_from(["score", "show", "play", "rules", "-h", "--", "--hand"])

@@ -73,20 +73,5 @@ def test_kinds_that_help_and_kinds_to_spare(change, kinds):
         assert not found[~may_change, kind].any()
 
 
-@pytest.mark.thorough
-def test_against_brute_force():
-    counts, sets = loose_hands(np.random.default_rng(4), 25, kinds=(5, 9))
-    cheapest = cheapest_hands(encode(counts).T.astype(np.intp), sets)
-    helping, spare = unpack(kinds_that_help(cheapest)), unpack(kinds_to_spare(cheapest))
-    one = np.eye(34, dtype=counts.dtype)
-    for hand, wanted, helps, spares in zip(counts, sets, helping, spare, strict=True):
-        now = slow.distance(tuple(hand), int(wanted), 0)
-        for kind in range(9):
-            if hand[kind] < 4:
-                assert helps[kind] == (slow.distance(tuple(hand + one[kind]), int(wanted), 0) < now)
-            if hand[kind] > 0:
-                assert spares[kind] == (slow.distance(tuple(hand - one[kind]), int(wanted), 0) == now)
-
-
 def test_no_hands():
     assert kinds_that_help(cheapest_hands(np.zeros((4, 0), np.intp), np.zeros(0, np.intp))).shape == (0,)

@@ -15,12 +15,10 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from mahjong.agari import Agari
 from mahjong.shanten import Shanten
 
 from mahjong_env.basics.notation import count_tiles, format_counts, parse_tiles
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from support.distances import distance_to_sets_and_pair, distance_to_seven_pairs, distance_to_thirteen_orphans
 
 KINDS = {
@@ -40,23 +38,6 @@ def random_hands(kinds, size, number, rng):
     hands = np.zeros((number, 34), np.int8)
     np.add.at(hands, (np.arange(number)[:, None], tiles[picked]), 1)
     return hands
-
-
-def near_hands(number, changes, rng):
-    """[m, 34] complete hands of 14 tiles in which some tiles have been changed for others."""
-    hands = np.zeros((number, 34), np.int8)
-    rows = np.arange(number)
-    starts = np.array([suit + rank for suit in (0, 9, 18) for rank in range(7)])
-    for _ in range(4):
-        is_run, start, kind = rng.random(number) < 0.6, rng.choice(starts, number), rng.integers(0, 34, number)
-        for step in range(3):
-            hands[rows, np.where(is_run, start + step, kind)] += 1
-    hands[rows, rng.integers(0, 34, number)] += 2
-    for _ in range(changes):
-        taken = np.where(hands > 0, rng.random(hands.shape), -1).argmax(axis=1)
-        hands[rows, taken] -= 1
-        hands[rows, rng.integers(0, 34, number)] += 1
-    return hands[(hands <= 4).all(axis=1)]
 
 
 def completed_by(hand, number):
@@ -112,14 +93,3 @@ def test_four_alike_are_two_pairs_here(text, here, there):
     hand = count_tiles(parse_tiles(text))
     assert distance_to_seven_pairs(hand) == here
     assert Shanten.calculate_shanten_for_chiitoitsu_hand(hand.tolist()) == there - 1
-
-
-@pytest.mark.parametrize("changes", range(5))
-def test_hands_that_are_complete_or_near(changes):
-    hands = near_hands(2000, changes, np.random.default_rng(changes))
-    check_regular(hands[:HANDS])
-    ours = short_of_sets_and_pair(suit_summaries(encode(hands))) <= 0
-    ours |= (distance_to_seven_pairs(hands) == 0) & (hands <= 2).all(axis=1)
-    assert ours.tolist() == [Agari.is_agari(hand) for hand in hands.tolist()]
-    assert ours.any()
-    assert ours.all() == (changes == 0)

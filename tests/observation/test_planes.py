@@ -15,6 +15,7 @@ from mahjong_env.testing.play import choose_actions
 from mahjong_env.variants.hebei import Hebei
 
 ALL = sorted(VARIANTS)
+PRIVATE_WALLS = {"private_walls": True, "flower_tiles": False}
 SLOTS = {3: (0, 1, 3), 4: (0, 1, 2, 3)}
 CLAIMED, RIVER_PLACES = 34, 42
 
@@ -133,11 +134,14 @@ class Reading:
     def of_seat(self, name, seat):
         if name.startswith("mark_"):
             number = int(name.removeprefix("mark_"))
+            if number == len(self.rules.marks) and self.rules.has_private_walls:
+                kongs = sum(int(self.of("meld_type", seat, place)) > 2 for place in range(5))
+                return 34 - 13 - self.of("turns", seat) - kongs
             return self.of("marks", seat, number) if number < len(self.rules.marks) else 0
         return {
             "is_dealer": lambda: self.of("dealer") == seat,
             "house_wind": lambda: self.of("house_wind", seat) + 1,
-            "person": lambda: self.steps(self.of("person_at", seat)) if self.rules.people > self.seats else 0,
+            "person": lambda: self.steps(self.of("person_at", seat)) if self.rules.people_move else 0,
         }[name]()
 
 
@@ -151,10 +155,18 @@ def digits(points):
 
 @pytest.mark.parametrize(
     ("variant", "knobs"),
-    [*((variant, {}) for variant in ALL), ("hebei", {"rotation": True}), ("hebei", {"players": 4})],
+    [
+        *((variant, {}) for variant in ALL),
+        ("hebei", {"rotation": True}),
+        ("hebei", {"players": 4}),
+        ("mcr", {"change_seats": True, "start": "random", "steps": 300}),
+        ("mcr", PRIVATE_WALLS | {"steps": 90}),
+    ],
 )
 def test_every_number_is_what_the_table_says(variant, knobs):
     engine = positions(variant, **knobs)
+    if engine.rules.people == engine.num_seats:
+        assert (engine.state.person_at != np.arange(engine.num_seats)).any() == engine.rules.people_move
     engine.state.points[::3] *= 7919  # so large that all digits matter
     seen = engine.observe()
     phases = set()
@@ -252,6 +264,28 @@ def test_a_draw_of_others_is_seen_with_their_next_action():
     assert engine.view(seats=(actor + 1) % 3).left[0] == left
     engine.step([int(engine.action_mask[0].argmax())])
     assert engine.view(seats=(actor + 1) % 3).left[0] <= left - 1
+
+
+def test_a_private_wall_is_seen_to_shrink_with_the_next_action():
+    engine = make_engine("mcr", 1, seed=3, **PRIVATE_WALLS)
+    engine.reset(seed=3, deals=Deal(dealer=0))
+    assert engine.view().walls.tolist() == [[20, 21, 21, 21]]
+    engine.step([int(engine.action_mask[0].argmax())])
+    while engine.state.phase[0] != Phase.TURN:
+        engine.step([action("pass")])
+    assert engine.seat_to_act[0] == 1
+    assert engine.view().walls.tolist() == [[20, 21, 21, 20]]
+    assert engine.view(seats=0).walls.tolist() == [[20, 21, 21, 21]]
+    shown = engine.observe()[0, plane("facts")].reshape(-1)[FACT_PLACES["mark_0"]]
+    assert shown.tolist() == [20, 21, 21, 20]
+
+
+def test_one_wall_is_the_wall_of_all():
+    view = positions("hebei", games=8).view()
+    assert (view.walls[:, [0, 1, 3]] == view.left[:, None]).all()
+    assert not view.walls[:, 2].any()
+    view = make_engine("mcr", 1, seed=3).view()
+    assert view.walls.tolist() == [view.left.tolist() * 4]
 
 
 def test_fuzhou_tells_heaven_from_the_swap():

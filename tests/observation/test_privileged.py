@@ -1,5 +1,7 @@
 """`Engine.hidden` and its planes: what seats may not see, against the state and against hands tried one by one."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -13,18 +15,14 @@ from mahjong_env.state.arrays import SLOT_OF_OFFSET, Phase
 EVERY = pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
 
 
-@pytest.fixture(scope="module")
-def late():
-    """Engines in which greedy players have come near to a win, by variant."""
-
-    def play(variant):
-        engine, rng = make_engine(variant, 60, seed=4), np.random.default_rng(4)
-        for _ in range(45):
-            live = np.flatnonzero(engine.seat_to_act >= 0)
-            engine.step(make_agent("greedy").act(engine.view(live), rng), games=live)
-        return engine
-
-    return {variant: play(variant) for variant in mahjong_env.VARIANTS}
+@cache
+def late(variant):
+    """An engine in which greedy players have come near to a win."""
+    engine, rng, agent = make_engine(variant, 60, seed=4), np.random.default_rng(4), make_agent("greedy")
+    for _ in range(45):
+        live = np.flatnonzero(engine.seat_to_act >= 0)
+        engine.step(agent.act(engine.view(live), rng), games=live)
+    return engine
 
 
 def complete(engine, hand, wild, num_melds):
@@ -40,8 +38,8 @@ def complete(engine, hand, wild, num_melds):
 
 
 @EVERY
-def test_everything_stands_in_the_slots_of_the_seat_that_looks(late, variant):
-    engine = late[variant]
+def test_everything_stands_in_the_slots_of_the_seat_that_looks(variant):
+    engine = late(variant)
     state, waiting = engine.state, 0
     for person in range(engine.num_people):
         hidden = engine.hidden(seats=person)
@@ -73,8 +71,8 @@ def test_everything_stands_in_the_slots_of_the_seat_that_looks(late, variant):
 
 
 @EVERY
-def test_hands_wall_and_what_lies_open_are_the_whole_set(late, variant):
-    engine = late[variant]
+def test_hands_wall_and_what_lies_open_are_the_whole_set(variant):
+    engine = late(variant)
     view, hidden = engine.view(seats=0), engine.hidden(seats=0)
     tiles = hidden.wall_counts.astype(int) + engine.state.flowers.sum(axis=1)
     tiles[:, :34] += hidden.hand.sum(axis=1) + view.discards.sum(axis=1)
@@ -99,9 +97,18 @@ def test_the_next_tile_drawn_is_the_first_of_the_order():
     assert engine.hidden().wall_order[0, :3].tolist() == [13, 26, 27]
 
 
+def test_a_shape_of_the_variants_own_is_tenpai_as_well():
+    engine = make_engine("mcr", 1, flower_tiles=False)
+    engine.reset(deals=Deal(hands=["147m 258p 36s 12345z", "", "", ""], draws="9s", dealer=1))
+    hidden = engine.hidden(0, 0)
+    assert (hidden.shanten[0, 0], hidden.is_tenpai[0, 0]) == (0, True)
+    assert np.flatnonzero(hidden.waits[0, 0]).tolist() == [26, 32, 33]
+    assert repr(hidden).startswith("<Hidden: 1 rows of hand, ")
+
+
 @EVERY
-def test_planes_say_the_same(late, variant):
-    engine = late[variant]
+def test_planes_say_the_same(variant):
+    engine = late(variant)
     planes, hidden = engine.observe(privileged=True), engine.hidden()
     assert planes.shape == (engine.num_games, *LAYOUT.shape)
     assert planes.dtype == np.int8

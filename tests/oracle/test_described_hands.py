@@ -12,6 +12,7 @@ from mahjong_env import HandError
 from oracle import referee
 from proof.watch import knob_values
 from support.fuzz_strategies import possible_win
+from support.house_rules import with_needed
 
 
 def compare(variant, hands, seed):
@@ -25,6 +26,7 @@ def compare(variant, hands, seed):
             if rng.random() < 0.3:
                 values = knob_values(variant, name)
                 told[name] = values[int(rng.integers(len(values)))]
+        told = with_needed(told)
         if told["source"] != "draw":
             told.pop("gambits", None)  # the game does not ask, the referee is not asked
         told.pop("eight_flowers", None)  # a mark of the turn, which the referee knows from play alone

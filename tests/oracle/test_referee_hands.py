@@ -71,6 +71,7 @@ def test_four_alike_are_two_of_seven_pairs():
     assert not is_seven_pairs(tiles_from("111m 2p 33p 44p 55p 67p"), 2)
 
 
+@pytest.mark.thorough
 def test_known_number_of_complete_shapes_in_one_suit():
     """13 259 ways to hold fourteen tiles of one suit, at most four alike, as four sets and a pair."""
     shapes = 0

@@ -1,4 +1,4 @@
-"""Whole matches in a real browser: by clicks on a wide page, by keys alone on a phone's width."""
+"""Matches in a real browser, from the lobby to the review; each moment of a hand, in every variant: test_sweep.py."""
 
 import threading
 from contextlib import contextmanager
@@ -12,12 +12,10 @@ from mahjong_env import Deal
 from mahjong_env.basics.actions import PASS
 from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
-from mahjong_env.play.server import PlayServer
 from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
-from support.browser import NARROW, WIDE, chromium, messages, wait
-
-READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
-AT_ONCE = "set('pace', 0); grace = 0"
+from mahjong_training.analysis.config import ReviewConfig
+from support.browser import NARROW, WIDE, chromium, emulate, messages, wait
+from support.playing import AT_ONCE, READY, advised, answering, tap
 
 
 @contextmanager
@@ -36,19 +34,6 @@ def serving(variant, path, num_hands, seed):
 
     with answering(new_match) as server:
         yield server
-
-
-@contextmanager
-def answering(new_match, port=0):
-    """A server that runs."""
-    with PlayServer(new_match, port=port) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def texts(browser, selector):
@@ -122,42 +107,8 @@ def test_a_match_is_played_by_clicks(tmp_path, size):
         browser.refresh()
         wait(browser, READY)
         assert [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")] == points
-
-
-@pytest.mark.thorough
-def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
-    from selenium.webdriver.common.keys import Keys
-
-    path = tmp_path / "games.jsonl"
-    with serving("hebei", path, 1, 3) as server, chromium(NARROW) as browser:
-        browser.get(server.url)
-        wait(browser, READY)
-        browser.execute_script(AT_ONCE)
-        press = lambda *keys: browser.switch_to.active_element.send_keys(*keys)  # noqa: E731
-        press("h")
-        wait(browser, "document.querySelector('#hints table')")
-        seen = set()
-        while not browser.find_elements("id", "again"):
-            wait(browser, READY)
-            check_what_is_shown(browser, False)
-            legal, position = browser.execute_script("return [state.legal, state.position]")
-            key = next((key for key, name in (("w", "win"), ("p", "pung"), ("x", "pass")) if name in legal), Keys.ENTER)
-            if key == Keys.ENTER:
-                press(Keys.ARROW_LEFT)
-                press(Keys.ARROW_RIGHT)
-            seen.add(key)
-            press(key)
-            wait(browser, f"state.position > {position} && {READY}")
-        check_what_is_shown(browser, True)
-        assert Keys.ENTER in seen
-        match_in(path)
-        assert "The match is over." in texts(browser, "#ask p")
-        browser.find_element("id", "language").click()
-        assert "本场结束。" in texts(browser, "#ask p")
-        assert browser.execute_script("return document.documentElement.lang") == "zh"
         browser.find_element("id", "again").click()
         wait(browser, f"state.waitsFor === 'answer' && {READY}")
-        assert messages(browser) == []
 
 
 class Throws:
@@ -254,61 +205,15 @@ def test_a_finger_lifts_a_tile_before_it_plays_it():
         assert messages(browser) == []
 
 
-def tap(browser, selector):
-    """Touch the middle of an element."""
-    place = browser.execute_script(
-        "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
-        "return {x: box.x + box.width / 2, y: box.y + box.height / 2}",
-        selector,
-    )
-    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
-    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-
-@pytest.mark.thorough
-def test_two_tabs_and_a_server_that_ends():
-    """Whatever happens elsewhere, the page finds back to what is."""
-    with chromium(WIDE) as browser:
-        with answering(chows_in_three_ways) as server:
-            browser.get(server.url)
-            wait(browser, READY)
-            browser.execute_script(AT_ONCE)
-            address, first = browser.current_url, browser.current_window_handle
-            browser.switch_to.new_window("tab")
-            browser.get(address)
-            wait(browser, READY)
-            browser.execute_script(f"{AT_ONCE}; answer('discard 1z')")
-            wait(browser, f"state.position === 1 && {READY}")
-            # The other tab is late: its click changes nothing, and it shows what has become of the game.
-            browser.switch_to.window(first)
-            browser.execute_script("busy = false; state.position = 0; answer(state.legal[0])")
-            wait(browser, f"state.position === 1 && {READY}")
-            assert "answered already" in texts(browser, "#error")[0]
-            assert texts(browser, "#ask kbd") == ["1", "2", "3"]
-            browser.find_element("id", "language").click()
-            assert texts(browser, "#error")[0].startswith("这一问已经回答过了")
-            browser.find_element("id", "language").click()
-            matches, token, port = server._games.copy(), server.token, server.server_port
-        browser.execute_script("answer('pass')")
-        assert "does not answer" in wait(browser, "document.getElementById('error').textContent")
-        # It answers again, as after the machine has slept: the page goes on by itself.
-        with answering(chows_in_three_ways, port) as server:
-            server.token = token
-            server._games.update(matches)
-            wait(browser, READY)
-            assert texts(browser, "#error") == [""]
-            # It has been started anew: the page says where to go, and so does the old address.
-            server.token = "another"
-            browser.execute_script("answer('pass')")
-            assert "has printed" in wait(browser, "document.getElementById('error').textContent")
-            browser.get(address.partition("#")[0] + "?")
-            assert "Open the address" in texts(browser, "p")[1]
-
-
 SHOWN = """
     const tiles = [...document.querySelectorAll("#table .own .hand .tile")];
     const river = document.querySelector("#table .own .river");
+    const [plates, laid] = [".plate", ":is(.rack, .river) .tile"].map((one) => [...document.querySelectorAll(one)]);
+    const covers = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
+        && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+    const box = (one) => one.getBoundingClientRect();
     return {
+        covered: laid.filter((tile) => plates.some((plate) => covers(box(plate), box(tile)))).length,
         isWider: document.documentElement.scrollWidth > innerWidth,
         rows: new Set(tiles.map((one) => Math.round(one.getBoundingClientRect().bottom / 20))).size,
         tile: tiles[0].getBoundingClientRect().width,
@@ -331,25 +236,17 @@ def test_the_table_fits_every_screen(tmp_path):
         browser.get(server.url)
         wait(browser, READY)
         browser.execute_script(AT_ONCE)
-        for _ in range(60):
-            if wait(browser, READY) and browser.execute_script("return document.querySelector('.own .taken') && true"):
-                break
-            before = position(browser)
-            browser.execute_script(
-                "ask(`games/${game}/hint`, {position: state.position}).then((told) => answer(told.advice))"
-            )
-            wait(browser, f"state.position > {before}")
+        advised(browser, lambda *_: browser.execute_script("return document.querySelector('.own .taken') && true"))
         colours = set()
-        for width, height, least in ((320, 640, 15), (390, 844, 20), (844, 390, 40), (1280, 800, 55), (1920, 1080, 60)):
-            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 900}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        screens = ((320, 640, 15), (390, 844, 20), (740, 900, 40), (844, 390, 40), (1280, 800, 55), (1920, 1080, 60))
+        for width, height, least in screens:
             for language, theme in (("en", "light"), ("zh", "dark")):
-                look = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-                browser.execute_cdp_cmd("Emulation.setEmulatedMedia", look)
+                emulate(browser, size=(width, height), scheme=theme)
                 if browser.execute_script("return language") != language:
                     browser.execute_script("document.getElementById('language').click()")
                 shown = browser.execute_script(SHOWN)
                 assert (shown["isWider"], shown["rows"], shown["fits"]) == (False, 1, True), (width, language)
+                assert shown["covered"] == 0, (width, language)
                 assert shown["tile"] >= least
                 assert len(shown["regions"]) == 4
                 assert shown["shadows"]
@@ -394,8 +291,7 @@ def test_a_match_is_chosen_in_the_lobby():
             browser.execute_script(f"window.cap = {field}.lastChild")
         assert "64" in wait(browser, "document.getElementById('sheet').textContent")
         for width in (320, 1280):
-            metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 900}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            emulate(browser, size=(width, 800))
             assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
         for title, word in (
             ("# 河北麻将", "开始"),
@@ -421,3 +317,69 @@ def test_a_match_is_chosen_in_the_lobby():
         browser.refresh()
         wait(browser, "looked && wanted.knobs.includes('cap=64') && document.querySelector('.felt') && true")
         assert [one for one in messages(browser) if "400" not in one] == []
+
+
+@pytest.mark.thorough
+def test_a_match_is_reviewed_and_played_on_from_its_review(monkeypatch):
+    """By buttons, on the server that is there: how far it is, a page that is loaded anew, the review, a position."""
+    from mahjong_training.analysis import review
+
+    few = lambda **settings: ReviewConfig(**settings, worlds=8)  # noqa: E731
+    monkeypatch.setattr(review, "ReviewConfig", few)
+    goes_on = threading.Event()
+
+    def slow(record, person, tell, play_on):
+        def told(done, of):
+            tell(done, of)
+            if done:
+                assert goes_on.wait(60)
+
+        return review.review_match(record, person, told, play_on)
+
+    with answering(hebei_match, reviewer=lambda: slow) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        assert browser.find_elements("id", "make-review") == []
+        while not browser.find_elements("id", "again"):
+            before = position(browser)
+            browser.execute_script("answer(state.legal.includes('win') ? 'win' : state.legal.at(-1))")
+            wait(browser, f"state.position > {before} && {READY}")
+        browser.find_element("id", "make-review").click()
+        part = "document.querySelector('#review-part').textContent"
+        wait(browser, f"{part}.includes('Reviewing: 4 of ')")
+        table = browser.current_url
+        browser.refresh()
+        wait(browser, "document.querySelector('#review-part progress')?.value === 4")
+        browser.find_element("id", "language").click()
+        wait(browser, f"{part}.includes('复盘中')")
+        goes_on.set()
+        wait(browser, "document.getElementById('to-review')")
+        browser.find_element("id", "language").click()
+        browser.find_element("id", "to-review").click()
+        assert "Your choices" in wait(browser, "document.getElementById('summary')?.textContent")
+        # Somewhere in the middle the same tiles are held again, and the match goes on.
+        browser.execute_script("show(own()[3].frame)")
+        tiles = "document.querySelectorAll('#table .own .hand [data-kind]')"
+        held = f"return [...{tiles}].map((one) => one.dataset.kind).sort()"
+        tiles, played = browser.execute_script(held), browser.execute_script("return playedBefore[at]")
+        assert browser.find_element("id", "to-table").get_attribute("href") == table
+        browser.find_element("id", "play-on").click()
+        wait(browser, f"typeof state !== 'undefined' && {READY}")
+        assert browser.execute_script(held) == tiles
+        match, _ = server.games.game(browser.current_url.partition("#")[2])
+        assert len(match._recorder.so_far([0])[0].actions) == played
+        browser.find_elements("css selector", "#table .own .hand button, #ask button")[0].click()
+        wait(browser, "state.position === 1")
+        # A position that is not there any more leads to a new match.
+        browser.get("about:blank")
+        browser.get(f"{server.url}#gone,4")
+        wait(browser, f"typeof state !== 'undefined' && {READY}")
+        assert browser.execute_script("return state.position") == 0
+        assert [one for one in messages(browser) if "404" not in one] == []
+
+
+def hebei_match():
+    """A match of one hand."""
+    rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
+    return PersonsMatch(rules, [None, agent, agent], seed=3, hints=agent)

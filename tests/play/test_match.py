@@ -8,11 +8,13 @@ import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_env import Deal, MahjongError
+from mahjong_env import Deal, MahjongError, RecordError
+from mahjong_env.basics.actions import PASS
 from mahjong_env.drawing.table import HIDDEN, seen_table
 from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
 from mahjong_env.testing.play import changed_array, frozen_arrays
+from support.marks import variants
 
 
 def match_of(variant, seed=3, person=0, num_hands=1, agent="greedy", **settings):
@@ -139,3 +141,46 @@ def test_an_agent_that_fails_leaves_no_question_to_answer_for_it():
         assert match.state()["legal"] == []
         with pytest.raises(StaleError, match="not your turn"):
             match.answer(match.position, "pass")
+
+
+class First:
+    """Has no chance in it: discards the first tile that it may, and passes where it can."""
+
+    def act(self, view, rng):
+        mask = view.action_mask
+        return np.where(mask[:, PASS], PASS, mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
+def test_a_match_is_played_on_from_anywhere(variant):
+    rules, rng = mahjong_env.rules(variant), np.random.default_rng(2)
+    match = PersonsMatch(rules, [First(), None, *[First()] * (rules.people - 2)], seed=5, num_hands=2)
+    with pytest.raises(StaleError, match="when the match is over"):
+        match.play_on(0)
+
+    def choose(legal):
+        return "pass" if "pass" in legal else legal[0]
+
+    list(play(match, rng, choose))
+    last = len(match.record.actions) - 1
+    for played in (0, last // 3, last // 2):
+        on = match.play_on(played)
+        assert on.frames[0]["event"]["type"] == "resumed"
+        list(play(on, rng, choose))
+        assert on.record == match.record  # the same cards, and what was played before is a part of it
+        assert on.points_by_hand == match.points_by_hand
+    assert match.play_on(last).position == 0
+    for played in (-1, last + 1):
+        with pytest.raises(RecordError, match=f"before the end of its {last + 1} actions, not from {played}"):
+            match.play_on(played)
+
+
+def test_a_scene_is_played_on_with_its_own_tiles():
+    match = match_of("hebei")
+    match._recorder.reset(deals=Deal(hands=("123456789m 11p 55s 5s", "", ""), dealer=0))
+    match._start_hand()
+    match.record, before = None, match.legal()  # the match that had begun is none of this one
+    match.answer(0, "discard 5s")
+    match.leave()
+    assert match.play_on(0).legal() == before
+    assert "win" in before

@@ -20,6 +20,7 @@ from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch, review_command
 from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
+from support.playing import answering
 
 
 @pytest.fixture
@@ -30,12 +31,8 @@ def server():
         rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
         return PersonsMatch(rules, [None, agent, agent], seed=next(seeds), hints=agent)
 
-    with PlayServer(new_match) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with answering(new_match) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def translated(what):
@@ -127,7 +124,7 @@ def test_others_are_refused(server, method, path, options, status):
     assert answered == status
     assert told["error"]
     assert told["code"] in translated("errors")
-    assert not server._games
+    assert not server.games._games
 
 
 def test_a_person_at_a_wrong_address_is_told_the_way_on(server):
@@ -139,7 +136,7 @@ def test_a_person_at_a_wrong_address_is_told_the_way_on(server):
 
 
 def test_matches_that_are_left_are_kept(monkeypatch):
-    monkeypatch.setattr("mahjong_env.play.server._MOST_GAMES", 2)
+    monkeypatch.setattr("mahjong_env.play.games._MOST", 2)
     kept, rules = [], mahjong_env.rules("hebei")
 
     def new_match():
@@ -147,10 +144,10 @@ def test_matches_that_are_left_are_kept(monkeypatch):
 
     with PlayServer(new_match) as running:
         for _ in range(3):
-            match, _ = running.game(running.begin({}))
+            match, _ = running.games.game(running.games.begin({}))
             match.answer(0, match.legal()[0])
         assert len(kept) == 1  # the oldest one had to go
-        running.begin({})
+        running.games.begin({})
         assert len(kept) == 2
     # The server has ended; a match in which nothing was answered leaves nothing.
     assert [record.is_complete for record in kept] == [False] * 3
@@ -164,12 +161,8 @@ def lobby():
         seated = [*agents[:person], None, *agents[person:]]
         return PersonsMatch(rules, seated, seed=1, num_hands=num_hands)
 
-    with PlayServer(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with answering(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def test_a_match_is_begun_as_it_was_chosen(lobby):
@@ -178,14 +171,14 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
     offered = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', page)[1])["lobby"]
     assert {one["name"] for one in offered["variants"]} >= set(mahjong_env.VARIANTS)
     assert all(all(one["about"]) for one in offered["variants"])
-    wanted = {"variant": "hebei", "knobs": ["players=4"], "agent": "greedy", "person": 3, "hands": 4}
+    wanted = {"variant": "hebei", "knobs": ["players=4"], "agent": "greedy", "seat": 3, "hands": 4}
     status, seen = browser.post("rules", **wanted, language="en")
     assert (status, seen["table"]["people"]) == (200, 4)
     assert "House rules of this table: `players=4`" in seen["page"]
     assert ["players", "4", ["3", "4"]] in [told[:3] for told in seen["knobs"]]
     assert any(place["river"] for place in seen["frame"]["table"]["places"])
     status, told = browser.post("games", **wanted)
-    match, _ = lobby.game(told["game"])
+    match, _ = lobby.games.game(told["game"])
     assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 4, 4)
     assert match.names == ["greedy"] * 3 + ["you"]
     assert browser.post(f"games/{told['game']}/rules", language="en")[1]["page"] == seen["page"]
@@ -203,19 +196,19 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
         ({"knobs": 8}, "a knob is written NAME=VALUE"),
         ({"agent": "tests/evil.py:Agent"}, "agent is one of greedy, random"),
         ({"agent": None}, "agent is one of greedy, random"),
-        ({"person": 3}, "person is one of 0, 1, 2, not 3"),
-        ({"person": "0"}, "person is one of 0, 1, 2, not '0'"),
-        ({"person": True}, "person is one of 0, 1, 2, not True"),
+        ({"seat": 3}, "seat is one of 0, 1, 2, not 3"),
+        ({"seat": "0"}, "seat is one of 0, 1, 2, not '0'"),
+        ({"seat": True}, "seat is one of 0, 1, 2, not True"),
         ({"hands": 0}, "hands is one of 1, 4, 8, 16"),
         ({"hands": 10**9}, "hands is one of 1, 4, 8, 16"),
     ],
 )
 def test_what_cannot_be_played_is_refused(lobby, other, said):
-    wanted = {"variant": "hebei", "knobs": [], "agent": "greedy", "person": 0, "hands": 1} | other
+    wanted = {"variant": "hebei", "knobs": [], "agent": "greedy", "seat": 0, "hands": 1} | other
     status, told = Browser(lobby).post("games", **wanted)
     assert status == 400
     assert said in told["error"]
-    assert not lobby._games
+    assert not lobby.games._games
 
 
 def test_without_a_lobby_nothing_can_be_chosen(server):
@@ -265,9 +258,119 @@ def test_clicks_at_the_same_time_are_played_once_and_leave_other_games_alone(ser
     assert sorted(answers) == [200, *[409] * 5]
     assert browser.ask("GET", f"games/{other['game']}")[1] == before
     for _ in range(32):
-        server.begin({})
+        server.games.begin({})
     with pytest.raises(MahjongError, match="there is no such game"):  # old ones are forgotten
-        server.game(other["game"])
+        server.games.game(other["game"])
+
+
+# --- Reviews -------------------------------------------------------------------------------------------------------
+
+
+class Reviews:
+    """Reviewers that do one step when they are told to; the second one fails."""
+
+    def __init__(self):
+        self.steps, self.made, self.was_ended = threading.Semaphore(0), 0, threading.Event()
+
+    def __call__(self, record, person, tell, play_on):
+        self.made += 1
+        assert record.agents[person] == "you"
+        try:
+            for done in range(3):
+                tell(done, 3)
+                self.steps.acquire()
+            if self.made == 1:
+                raise MahjongError("there was nothing to decide")
+        except BaseException:
+            self.was_ended.set()
+            raise
+        return f"the page {play_on}"
+
+
+@pytest.fixture
+def reviewing():
+    def new_match():
+        rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
+        return PersonsMatch(rules, [None, agent, agent], seed=3, hints=agent)
+
+    reviews = Reviews()
+    with answering(new_match, reviewer=lambda: reviews) as running:
+        yield running, reviews
+
+
+def until(find):
+    for _ in range(500):
+        if found := find():
+            return found
+        time.sleep(0.01)
+    raise AssertionError("it does not happen")
+
+
+def test_a_match_that_is_over_is_reviewed_and_played_on(reviewing):
+    server, reviews = reviewing
+    browser = Browser(server)
+    _, told = browser.post("games")
+    game = told["game"]
+    for path in ("review", "on"):  # the cards are not told while it goes on
+        status, error = browser.post(f"games/{game}/{path}", played=0)
+        assert (status, error["code"]) == (409, "early")
+    assert browser.ask("GET", f"games/{game}/review/page")[0] == 409
+    while told["waitsFor"] == "answer":
+        advice = browser.post(f"games/{game}/hint", position=told["position"])[1]["advice"]
+        told = browser.post(f"games/{game}/answer", position=told["position"], action=advice)[1]
+    assert (told["canReview"], told["review"]) == (True, None)
+    for path in ("review", "review/page"):
+        status, error, _ = browser.ask("GET", f"games/{game}/{path}")
+        assert (status, error["code"]) == (404, "unreviewed")
+    # The first one fails, and says why; it can be asked for again.
+    assert browser.post(f"games/{game}/review")[0] == 200
+    reviews.steps.release(3)
+    review = lambda: browser.ask("GET", f"games/{game}/review")[1]  # noqa: E731
+    assert until(lambda: review()["error"]) == "there was nothing to decide"
+    assert browser.ask("GET", f"games/{game}/review/page")[1]["error"] == "there was nothing to decide"
+    for _ in range(3):  # asked for thrice, it is made once
+        assert browser.post(f"games/{game}/review")[0] == 200
+    assert until(lambda: review()["of"]) == 3
+    status, error, _ = browser.ask("GET", f"games/{game}/review/page")
+    assert (status, error["code"]) == (409, "reviewing")
+    reviews.steps.release()
+    until(lambda: review()["done"] == 1)
+    assert browser.ask("GET", f"games/{game}")[1]["review"] == review()  # a page that is loaded anew waits on
+    reviews.steps.release(2)
+    until(lambda: review()["isReady"])
+    assert reviews.made == 2
+    status, page, answer = browser.ask("GET", f"games/{game}/review/page")
+    assert (status, page) == (200, f"the page ../../../#{game},")
+    assert answer.getheader("Content-Type").startswith("text/html")
+    # From there it is played on; what is no position is refused.
+    for played in (-1, 10**6, "0", None, True):
+        assert browser.post(f"games/{game}/on", played=played)[0] == 400
+    status, on = browser.post(f"games/{game}/on", played=4)
+    assert (status, on["frames"][0]["event"]["type"], on["game"] != game) == (200, "resumed", True)
+
+
+def test_reviews_end_with_the_server(reviewing):
+    server, reviews = reviewing
+    browser = Browser(server)
+    game = browser.post("games")[1]["game"]
+    match, _ = server.games.game(game)
+    match.answer(0, match.legal()[0])
+    match.leave()
+    assert browser.post(f"games/{game}/review")[0] == 200
+    until(lambda: reviews.made)
+    server.games.leave()
+    reviews.steps.release(3)
+    assert reviews.was_ended.wait(5)
+
+
+def test_without_a_reviewer_nothing_is_offered(server):
+    browser = Browser(server)
+    told = browser.post("games")[1]
+    assert not told["canReview"]
+    match, _ = server.games.game(told["game"])
+    match.answer(0, match.legal()[0])
+    match.leave()
+    assert browser.post(f"games/{told['game']}/review")[0] == 404
 
 
 # --- Clients that do not behave ------------------------------------------------------------------------------------
@@ -296,8 +399,8 @@ def test_whoever_sends_slowly_is_dropped(server):
 
 
 def test_whoever_waits_for_an_answer_is_not(server):
-    server.most_seconds, begin = 0.2, server.new_match
-    server.new_match = lambda: time.sleep(1) or begin()
+    server.most_seconds, begin = 0.2, server.games.new_match
+    server.games.new_match = lambda: time.sleep(1) or begin()
     assert Browser(server).post("games")[0] == 200
 
 
@@ -336,15 +439,11 @@ def test_a_closed_server_answers_nobody_who_had_connected_before():
     def new_match():
         return PersonsMatch(mahjong_env.rules("hebei"), [None, *[make_agent("greedy")] * 2])
 
-    with PlayServer(new_match) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with answering(new_match) as running:
         early = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=30)
         early.connect()
         # Connections are accepted in their order: after this answer a thread waits for what the early one will ask.
         assert Browser(running).ask("GET", "")[0] == 200
-        running.shutdown()
-        thread.join()
     with suppress(ConnectionError):
         early.request("GET", f"/{running.token}/")
     with pytest.raises(ConnectionError):

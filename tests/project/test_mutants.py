@@ -34,6 +34,7 @@ def tree(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_fault_is_found_or_survives(tree, capsys):
     faults = [Fault("sums.py", f"tests/test_{name}.py", name, "a + b", "a * b", name) for name in ("strong", "weak")]
     assert main(["--jobs", "1"], faults, tree) == 1
@@ -44,6 +45,7 @@ def test_a_fault_is_found_or_survives(tree, capsys):
     assert (tree / "sums.py").read_text(encoding="utf-8").endswith("a + b\n")
 
 
+@pytest.mark.thorough
 def test_what_shows_nothing_is_an_error(tree, capsys):
     assert main([], [Fault("sums.py", "tests/test_weak.py", "gone", "a - b", "a", "weak")], tree) == 1
     assert "gone: 'a - b' occurs 0 times in sums.py, not once" in capsys.readouterr().out

@@ -5,6 +5,7 @@ import pytest
 from tools.pictures import FOLDER, LOGO, fingerprint, fingerprint_of, logo, pictures
 
 
+@pytest.mark.thorough
 def test_pictures_are_up_to_date():
     drawn = pictures()
     kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}

@@ -11,8 +11,9 @@ import pytest
 
 import mahjong_env
 from mahjong_env.rulebook.page import anchor
-from mahjong_training.evaluation.leaderboard import END, START
-from tools import variant_pages
+from mahjong_training.evaluation.standing import END, START
+from support.browser import WIDE, chromium, emulate, inaccessible
+from tools import play_in_tab, variant_pages
 from tools.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
 
 ROOT = Path(__file__).parents[2]
@@ -123,8 +124,55 @@ def test_the_site_builds_without_a_warning(tmp_path):
         assert f"<title>{rules.title} mahjong</title>" in recorded
     assert 'src="../games/wuhan.html#' in home
     assert 'src="../../games/hebei.html#' in hebei
+    assert re.search(r'src="../games/review.html#\d+"', home)
+    assert '"choices":[{"at":' in (tmp_path / "site" / "games" / "review.html").read_text(encoding="utf-8")
+    can_play = play_in_tab.packages() is not None
+    assert ('href="../play/index.html"' in home) == (tmp_path / "site" / "play" / "index.html").is_file() == can_play
+    assert re.search('property="og:image" content="https://[^"]+/_static/card.png"', home)
+    assert (tmp_path / "site" / "_static" / "card.png").is_file()
     assert 'property="og:description" content="The reinforcement-learning environment' in home
+    with chromium(WIDE) as browser:  # everybody can read it
+        seen = ("docs/index.html", "docs/leaderboard.html", "docs/variants/hebei.html", "docs/rules/hebei.zh.html")
+        for page in (*seen, "404.html"):
+            browser.get((tmp_path / "site" / page).as_uri())
+            for scheme, size in (("light", WIDE), ("dark", (320, 700))):
+                emulate(browser, scheme=scheme, size=size)
+                assert inaccessible(browser) == []
     assert "There is no such page" in (tmp_path / "site" / "404.html").read_text(encoding="utf-8")
+
+
+def test_tables_of_standings_sort_by_click_and_by_keyboard(tmp_path):
+    rows = [("<em>the reference agent is</em>", "<em>greedy</em>"), ("0: random", "-0.420 ± 0.008"), ("2: greedy", "0")]
+    rows += [("7: policy", "<strong>+0.037 ± 0.007</strong> (27 %)"), ("8: search", ""), ("<em>sight</em>", "+0.137")]
+    body = "".join(f"<tr>{''.join(f'<td><p>{cell}</p></td>' for cell in row)}</tr>" for row in rows)
+    heads = "<thead><tr><th><p>agent</p></th><th><p>Fuzhou</p></th></tr></thead>"
+    script = (DOCS / "static" / "sort_tables.js").read_text(encoding="utf-8")
+    page = tmp_path / "page.html"
+    page.write_text(
+        f'<!doctype html><html lang="en"><title>t</title><main><section id="the-leaderboard"><h1>h</h1><table>{heads}'
+        f"<tbody>{body}</tbody></table></section></main><script>{script}</script></html>",
+        encoding="utf-8",
+    )
+    with chromium(WIDE) as browser:
+        browser.get(page.as_uri())
+
+        def order():
+            shown = browser.execute_script("return [...document.querySelectorAll('tbody tr')].map(r => r.innerText)")
+            return [row.split()[0].strip(":") for row in shown]
+
+        by_name, by_points = browser.find_elements("css selector", "th button")
+        assert order() == ["the", "0", "2", "7", "8", "sight"]
+        by_points.click()
+        assert order() == ["the", "7", "2", "0", "8", "sight"]
+        assert by_points.find_element("xpath", "ancestor::th").get_attribute("aria-sort") == "descending"
+        by_points.send_keys("\ue007")  # Enter
+        assert order() == ["the", "0", "2", "7", "8", "sight"]
+        by_name.send_keys(" ")
+        by_name.send_keys(" ")
+        assert order() == ["the", "8", "7", "2", "0", "sight"]
+        sorted_by = browser.execute_script("return [...document.querySelectorAll('th')].map(h => h.ariaSort)")
+        assert sorted_by == ["descending", None]
+        assert inaccessible(browser) == []
 
 
 def dead_links(page):

@@ -54,6 +54,7 @@ def run(folder, *arguments):
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_everything_works_in_a_folder_with_such_names(folder):
     with pytest.raises(AssertionError, match="own agents was imported"):
         run(folder, "-c", "import agents")

@@ -18,6 +18,7 @@ from mahjong_env.state.arrays import FEW_GAMES
 from proof.steer import RECIPES, Recipe, Steered, steer, wished
 from proof.watch import knob_values, tally_of
 from support.duel import Chooser, DisagreementError, choose_random, choose_with, duel
+from support.house_rules import with_needed
 
 GAMES = 32
 MOST_HANDS = 96
@@ -72,9 +73,7 @@ def random_knobs(variant: str, rng: np.random.Generator) -> dict[str, Any]:
     for name, default in rules.knobs.items():
         choices = knob_values(variant, name)
         knobs[name] = choices[int(rng.integers(len(choices)))] if rng.random() < 0.5 else default
-    if knobs.get("rotation"):
-        knobs["players"] = 3  # four people of whom three play
-    return knobs
+    return with_needed(knobs)
 
 
 @dataclass(frozen=True)

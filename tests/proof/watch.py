@@ -39,7 +39,10 @@ OF_VARIANT: dict[str, tuple[str, ...]] = {
     "wuhan": ("Wild Card Kong", "round wind changes", "deal passes after a draw"),
     "hangzhou": ("dice made it 3 Lao", "match ended by points", "several gambits at once", "payments are cut"),
     "hebei": ("people move", "four at the table", "deal passes after a draw", "paid for a kong at once"),
-    "mcr": ("drawn, a flower could not be replaced", "round wind changes", "deal passes after a draw", "people move"),
+    "mcr": (
+        *("drawn, a flower could not be replaced", "round wind changes", "deal passes after a draw", "people move"),
+        *("drawn, other private walls have tiles left", "a kong lacks a tile of its private wall"),
+    ),
     "taiwan": (
         *("won by flowers", "asked for Eight Flowers", "tiles worth more than Eight Flowers", "round wind changes"),
         *("drawn, a flower could not be replaced", "discard added to a pung"),
@@ -134,7 +137,7 @@ class Watched(Referee):
         for name, _ in verdict.rows:
             self.tally[f"row: {name}"] += 1
         self.note(f"won by {source}")
-        self.note("the last discard is won on", source == "discard" and self.left == 0)
+        self.note("the last discard is won on", source == "discard" and self.is_last(from_seat))
         self.note("tiles worth more than Eight Flowers", source == "draw" and self.eighth_flower)
         self.note("payments are cut", any(points == 0 for points in self.points) and self.floor_applies)
         super().end_with_win(seat, verdict, source, from_seat)
@@ -145,6 +148,7 @@ class Watched(Referee):
 
     def end_with_draw(self) -> None:
         self.note("drawn, too few tiles after a kong" if self.last_discard else "drawn, no tile left")
+        self.note("drawn, other private walls have tiles left", self.variant.private_walls and self.left > 0)
         super().end_with_draw()
 
     def end_hand(self, winner: int | None) -> None:
@@ -164,12 +168,14 @@ class Watched(Referee):
         self.note(meld_type)
         self.note("paid for a kong at once", self.variant.kong_payments(self, self.turn, meld_type, from_seat))
         self.note("several kongs in one turn", self.kong_draws)
-        self.note("a kong takes the last tile", self.left == 1)
+        self.note("a kong takes the last tile", self.left_to(self.turn) == 1)
         self.note("Wild Card Kong", meld_type == "concealed kong" and self.wild in melds[-1].tiles)
         self.note("discard added to a pung", meld_type == "exposed kong" and melds[-1].type == "added kong")
         super().finish_kong(meld_type, from_seat)
 
     def claim_options(self, seat: int, tile: str, discarder: int) -> set[str]:
+        lacks_a_tile = self.left_to(seat) == 0 and not self.is_last(discarder)
+        self.note("a kong lacks a tile of its private wall", lacks_a_tile and self.players[seat].hand.count(tile) == 3)
         if tile == self.wild or (tile == "7z" and self.variant.name == "wuhan"):
             self.judge(seat, "discard", tile, discarder)  # it may not be claimed: `score` has to say so, too
         return super().claim_options(seat, tile, discarder)

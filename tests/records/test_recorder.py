@@ -13,7 +13,7 @@ import pytest
 import mahjong_env
 from mahjong_env import VARIANTS, RecordError
 from mahjong_env.cli import main
-from mahjong_env.records import GameRecord, read_records, replay_points
+from mahjong_env.records import read_records, replay_points
 
 
 def checked(path):
@@ -155,17 +155,6 @@ def test_a_file_of_something_else_is_left_as_it_is(tmp_path):
     with pytest.raises(RecordError, match="cannot be written"):
         gymnasium.make("mahjong_env/Hebei-v0", record=tmp_path / "nowhere" / "games.jsonl")
     assert path.read_text(encoding="utf-8") == "mine\n"
-
-
-@pytest.mark.thorough
-def test_evaluation(tmp_path):
-    path = tmp_path / "games.jsonl"
-    command = ["evaluate", "--variant", "hebei", "--deals", "3", "--agents", "greedy", "random"]
-    assert main([*command, "--record", str(path)]) == 0
-    records = checked(path)
-    assert len(records) == 2 * 3 * 3  # both against copies of the other, in three orders of seats
-    assert Counter(name for record in records for name in record.agents) == {"greedy": 27, "random": 27}
-    assert all(isinstance(record, GameRecord) and record.is_complete for record in records)
 
 
 @pytest.mark.thorough

@@ -10,11 +10,10 @@ import pytest
 import mahjong_env
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.cli import main
-from mahjong_env.rulebook.page import COMMON, anchor, describe_rules, page_source, sections, variant_page
-from mahjong_env.variants import IN_PREPARATION
+from mahjong_env.rulebook.page import COMMON, anchor, describe_rules, meanings, page_source, sections, variant_page
 from tools import rule_pages
 
-VARIANTS = sorted({*mahjong_env.VARIANTS, *IN_PREPARATION})
+VARIANTS = sorted(mahjong_env.VARIANTS)
 PAGES = ["common", *VARIANTS]
 HEADING = re.compile(r"^(#+) +(.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -81,7 +80,7 @@ class TestChinese:
         text = re.sub(r"(?:\{\{\w+\?|\|)[\w, ]+:", " ", text)
         names = {word for name in VARIANTS for row in mahjong_env.VARIANTS[name].rows for word in row.name.split()}
         titles = {"mahjong", "Mahjong", "Pros", "All", "Mah", "Jong", "Four", "Winds", "Guide", "True", "False", "None"}
-        titles |= {"Competition", "Rules", "PyMahjongGB"}
+        titles |= {"Competition", "Rules", "PyMahjongGB", "Botzone"}
         known = names | titles | {mahjong_env.VARIANTS[name].title.split()[0] for name in VARIANTS}
         assert set(re.findall(r"[A-Za-z]{4,}", text)) <= known
 
@@ -108,6 +107,12 @@ class TestFilled:
         lines = [line for line in table.splitlines() if line.startswith("| ")][1:]
         assert len(lines) == len(mahjong_env.VARIANTS[variant].knobs)
         assert all("](#" in line for line in lines)
+
+    def test_every_row_and_every_knob_is_explained(self, variant):
+        rules = mahjong_env.VARIANTS[variant]
+        told = [chinese for _, chinese in meanings(rules).values()]
+        told += [about for _, _, about in rules.knob_help("zh").values()]
+        assert [text for text in told if not re.search("[\u4e00-\u9fff]", text)] == []
 
     def test_house_rules_are_followed(self, variant):
         knobs = {"wuhan": {"cap": None}, "hebei": {"players": 4}}.get(variant, {"shows_drawn": False})
@@ -137,3 +142,24 @@ def test_a_page_without_all_examples_is_refused(monkeypatch):
     monkeypatch.setattr("mahjong_env.rulebook.page._EXAMPLE", "{{rows}}")
     with pytest.raises(RulesError, match="places for 1 examples"):
         page_source(mahjong_env.VARIANTS["wuhan"], "zh")
+
+
+def lines_of(language):
+    """The lines of the glossary's tables, without their heads: cells in order."""
+    text = rule_pages.GLOSSARIES[language].read_text(encoding="utf-8").partition("<!-- table: rows -->")[0]
+    tables = re.findall(r"^\|.*\|\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.MULTILINE)
+    return [[line.strip("| ").split(" | ") for line in table.splitlines()] for table in tables]
+
+
+def test_the_glossary_has_the_same_words_in_both_languages():
+    assert [len(table) for table in lines_of("en")] == [len(table) for table in lines_of("zh")]
+    for english, chinese in zip(lines_of("en"), lines_of("zh"), strict=True):
+        for line, other in zip(english, chinese, strict=True):
+            place = 1 if len(english[0]) == 3 and not line[1].startswith("`") else 0  # where its English term stands
+            codes = [re.findall("`[^`]*`", " ".join(cells)) for cells in (line, other)]
+            assert codes[0] == codes[1]
+            assert place == 0 or other[place] == line[0]
+            for word in re.findall("[\u4e00-\u9fff]+", line[-1]) if len(line) == 3 else ():
+                assert word in other[0], line[0]
+    text = rule_pages.GLOSSARIES["zh"].read_text(encoding="utf-8")
+    assert all(f"](rules/{name}.zh.md" in text for name in mahjong_env.VARIANTS)

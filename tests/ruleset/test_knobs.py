@@ -80,3 +80,13 @@ def test_elements_of_arrays_are_values():
         rules("hebei", players=np.int64(5))
     hand = {"hand": "123456789m11p55s", "winning_tile": "1p", "source": "draw"}
     assert score("hebei", **hand, cap=np.int64(2)).points == 2
+
+
+def test_a_preset_stands_for_its_knobs():
+    house = read_rules("mcr", ["preset=Botzone"])
+    assert house == rules("mcr", **house.presets["botzone"]) != rules("mcr")
+    assert read_rules("mcr", ["shows_drawn=true", "preset=botzone"]) == rules(house, shows_drawn=True)
+    with pytest.raises(RulesError, match="mcr has no preset 'other'; it has: botzone"):
+        read_rules("mcr", ["preset=other"])
+    with pytest.raises(RulesError, match="hebei has no knob 'preset'"):
+        read_rules("hebei", ["preset=botzone"])

@@ -52,7 +52,7 @@ def tiny(name, version=0):
 
 
 def test_the_shipped_ones_are_known_by_their_modules():
-    shipped = ["fuzhou", "hangzhou", "hebei", "taiwan", "wuhan"]
+    shipped = ["fuzhou", "hangzhou", "hebei", "mcr", "taiwan", "wuhan"]
     assert list(VariantRegistry("nobody.registers.here")) == shipped
     assert [rules.name for rules in map(mahjong_env.VARIANTS.__getitem__, shipped)] == shipped
     assert {**mahjong_env.VARIANTS}.keys() >= {*shipped}

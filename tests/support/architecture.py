@@ -28,7 +28,7 @@ GROUPS = (
 # are the engine, which needs numpy alone.
 SHELLS = {"drawing", "viewer", "environments", "play", "testing", "cli"}
 CORE_NEEDS = {"numpy", "gymnasium", "pettingzoo"}
-VARIANTS = {"wuhan", "hangzhou", "hebei", "taiwan", "fuzhou"}
+VARIANTS = {"wuhan", "hangzhou", "hebei", "taiwan", "fuzhou", "mcr"}
 # How arrays lie in memory: a module, and the attribute of a state that holds it; both are private to that folder.
 STATE, FLAT, FLAT_ATTRIBUTE = "mahjong_env.state", "mahjong_env.state.flat", "_flat"
 # Modules that say rules on plain arrays, without games.

@@ -3,6 +3,7 @@
 import shutil
 import time
 from contextlib import contextmanager
+from importlib import resources
 
 import pytest
 
@@ -52,3 +53,43 @@ def wait(browser, script, seconds=60):
 def messages(browser):
     """What the browser complained about."""
     return [entry["message"] for entry in browser.get_log("browser")]
+
+
+def emulate(browser, *, size=None, scheme=None):
+    """Let the page have another size, narrow ones a phone's, or the other scheme of colours."""
+    if size is not None:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 900}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    if scheme is not None:
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def inaccessible(browser, impacts=("serious", "critical")):
+    """What axe finds on a page for people who see, hear or move otherwise: rule, impact and the first elements."""
+    axe = pytest.importorskip("selenium_axe_python")
+    script = (resources.files(axe) / "axe-core" / "axe.min.js").read_text("utf-8")
+    found = browser.execute_async_script(f"""
+        const done = arguments[0];
+        {script};
+        const nodes = (one) => one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200) + node.failureSummary);
+        axe.run({{resultTypes: ["violations"], preload: false}})
+            .then((told) => done(told.violations.map((one) => [one.id, one.impact, nodes(one)])));
+    """)
+    return [one for one in found if one[1] in impacts]
+
+
+def english_left(browser):
+    """English words in what a Chinese page shows or says, unless they are marked as English."""
+    return browser.execute_script("""
+        const found = [];
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+            const isApart = element.closest("script, style, code, pre, input, #keys, [lang=en]");
+            if (isApart || !element.checkVisibility()) continue;
+            const texts = node === element ? [element.ariaLabel, element.title, element.placeholder] : [node.data];
+            found.push(...texts.filter((text) => /[A-Za-z]{2}/.test(text ?? "")));
+        }
+        return [...new Set(found)];
+    """)

@@ -62,6 +62,7 @@ class Sight:
         self.river = [[state.lying_discards(game, seat).tolist() for seat in seats] for game in live.tolist()]
         self.dealer = engine.dealer[live].tolist()
         self.left = np.maximum(state.left(live), 0).tolist()
+        self.left_to = state.left_to(state.seats(live[:, None], np.arange(engine.num_seats))).tolist()
         self.legal: list[set[str]] = [set() for _ in self.row]
         for row, action in zip(*(part.tolist() for part in np.nonzero(engine.action_mask[live])), strict=True):
             self.legal[row].add(mahjong_env.ACTIONS[action])
@@ -98,9 +99,13 @@ class Duel:
             while not indicators or indicators[-1] in flowers:
                 indicators.append(wall[place])
                 place += 1
+        rest: Any = wall[place:]
+        if rules.has_private_walls:  # in turns, from the seat after the dealer on; a scene may shorten them
+            drawable = rest[: len(rest) - int(state.reserve[game])]
+            rest = [drawable[(seat - dealer - 1) % seats :: seats] for seat in range(seats)]
         return Start(
             hands=hands,
-            wall=wall[place:],
+            wall=rest,
             indicators=indicators,
             lao_dice=bool(state.dice[game]),
             dealer=dealer,
@@ -143,6 +148,8 @@ class Duel:
         if sight.legal[row] != ref.options:
             self.check("legal actions", sorted(sight.legal[row]), sorted(ref.legal()))
         self.check("left", sight.left[row], ref.left)
+        if ref.variant.private_walls:
+            self.check("left to the seats", sight.left_to[row], [ref.left_to(seat) for seat in range(4)])
         self.check("dealer", sight.dealer[row], ref.dealer)
         self.check("streak", sight.streak[row], ref.streak)
         self.check("points", sight.points[row], ref.points)

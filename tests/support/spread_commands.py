@@ -13,7 +13,10 @@ from mahjong_env.records import Recorder, RecordWriter
 
 COMMANDS = {
     "evaluate": (("--variant", "hebei", "--agents", "random", "greedy", "--deals", "20"), "evaluation.json"),
-    "leaderboard": (("--variants", "wuhan", "hebei", "--levels", "0", "2", "--deals", "6"), "leaderboard.json"),
+    "leaderboard": (
+        ("--variants", "hebei", "--levels", "0", "2", "--deals", "6", "--mixed-deals", "0", "--matches", "0"),
+        "leaderboard.json",
+    ),
     "review": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "review.json"),
     "rule-values": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
 }

@@ -26,6 +26,7 @@ from mahjong_training.seeds import (
     USER_SEEDS,
     blind_seed,
     curve_seed,
+    entry_seed,
     evaluation_seed,
     gate_seed,
     response_seed,
@@ -41,6 +42,7 @@ RANGES = {
     "curve": (curve_seed(0), curve_seed(LAST)),
     "blind": (blind_seed(0), blind_seed(10**6 - 1)),
     "response": (response_seed(0), response_seed(LAST)),
+    "entry": (entry_seed("0"), entry_seed("f" * 64)),
     "gate": (gate_seed(0, 0), gate_seed(LAST, 2**16 - 1)),
     "training": (2**56, 2**57 - 1),
 }

@@ -89,7 +89,7 @@ def random_situation(rng):
 def test_payments_are_the_referees():
     rng = random.Random(11)
     penalised = legal = 0
-    for _ in range(1500):
+    for _ in range(400):
         situation = random_situation(rng)
         ours = mahjong_env.score("hangzhou", **situation)
         theirs = referee_score("hangzhou", **situation)
@@ -98,8 +98,8 @@ def test_payments_are_the_referees():
         assert sum(ours.payments) == 0
         legal += ours.legal
         penalised += ours.legal and 0 in ours.payments and situation["source"] == "draw"
-    assert legal > 700
-    assert penalised > 100
+    assert legal > 180
+    assert penalised > 25
 
 
 # --- Play ------------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ assert "guangdong" in mahjong_env.VARIANTS and "guangdong" in list(mahjong_env.V
 assert "guangdong_mahjong" not in sys.modules
 assert mahjong_env.rules("guangdong", base_score=2).knobs["base_score"] == 2
 assert mahjong_env.VARIANTS["guangdong"].title == "Guangdong"
-assert len(mahjong_env.VARIANTS) == 6
+assert len(mahjong_env.VARIANTS) == 7
 """
     python("-c", code)
     assert (

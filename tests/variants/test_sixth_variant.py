@@ -7,15 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 import mahjong_env
 from mahjong_agents import GreedyAgent
-from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, testing
-from mahjong_env.basics.errors import RulesError, SnapshotError
+from mahjong_env import VARIANTS, Deal, make_engine, testing
+from mahjong_env.basics.errors import RulesError
 from mahjong_env.environments.aec import MahjongAEC, environments
-from mahjong_env.environments.single_seat import SingleSeatEnv
-from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.testing.cases import check_cases
 from support.harbour import RULES, Harbour
@@ -42,14 +39,6 @@ def test_the_conformance_kit_passes(check):
     check(engines, games=6, seed=3)
 
 
-def test_knobs_are_checked():
-    assert make_engine(RULES, toll=3).rules == Harbour(toll=3)
-    with pytest.raises(RulesError, match="harbour has no knob 'tide'; its knobs are: across"):
-        make_engine(RULES, tide=1)
-    with pytest.raises(RulesError, match="across=3 is not valid"):
-        make_engine(RULES, across=3)
-
-
 def test_greedy_players_play_it_to_the_end():
     engine, rng, agent = make_engine(RULES, 32, seed=5, num_hands=2), np.random.default_rng(5), GreedyAgent()
     rows, wins = set(), 0
@@ -73,18 +62,6 @@ def test_its_mark_is_observed():
     assert facts[FACT_PLACES["mark_0"]].tolist() == [0, 0, 0, 1]
 
 
-def test_snapshots_go_through_bytes_and_are_refused_elsewhere():
-    engine = make_engine(RULES, 4, seed=1)
-    data = engine.snapshot().to_bytes()
-    twin = make_engine(RULES, 4, seed=2)
-    twin.restore(Snapshot.from_bytes(data))
-    assert twin.snapshot().to_bytes() == data
-    with pytest.raises(SnapshotError, match="variant is 'harbour', not 'wuhan'"):
-        make_engine("wuhan", 4).restore(Snapshot.from_bytes(data))
-    with pytest.raises(SnapshotError, match="knobs"):
-        make_engine(RULES, 4, toll=2).restore(Snapshot.from_bytes(data))
-
-
 def test_pettingzoo():
     _, env = environments(RULES)
     env = env(render_mode="ansi", toll=2)
@@ -95,16 +72,3 @@ def test_pettingzoo():
     assert env.unwrapped.rewards == {"player_0": 6, "player_1": -2, "player_2": -2, "player_3": -2}
     again = pickle.loads(pickle.dumps(MahjongAEC(RULES, toll=2)))
     assert again.engine.rules == Harbour(toll=2)
-
-
-def test_gymnasium():
-    check_env(SingleSeatEnv(RULES, opponents=GreedyAgent(), seat=1), skip_render_check=True)
-    envs = MahjongVectorEnv(8, RULES, opponents=GreedyAgent())
-    _, infos = envs.reset(seed=1)
-    rng = np.random.default_rng(1)
-    episodes = 0
-    for _ in range(60):
-        actions = testing.random_actions(infos["action_mask"].astype(bool), rng)
-        _, _, terminated, _, infos = envs.step(actions)
-        episodes += int(terminated.sum())
-    assert episodes > 0

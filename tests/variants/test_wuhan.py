@@ -13,8 +13,6 @@ from mahjong_env import HandError
 from mahjong_env.variants.wuhan import Wuhan
 from support.fuzz_strategies import possible_win
 
-RED = 33
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Listening(Wuhan):
@@ -30,7 +28,7 @@ heard: list = []
 
 def test_what_may_win_is_known_without_pricing_and_mostly_without_reading():
     """`legal` finds out without reading hands what reading them says; hands are priced one by one as in a batch."""
-    told = [possible_win(Wuhan(), seed) for seed in range(1200)]
+    told = [possible_win(Wuhan(), seed) for seed in range(400)]
     heard.clear()
     verdicts = []
     for one in told:
@@ -38,7 +36,7 @@ def test_what_may_win_is_known_without_pricing_and_mostly_without_reading():
             verdicts.append(mahjong_env.score(_Listening(), **one))
     batch = join(heard)
     hands = len(verdicts)
-    assert hands > 1000
+    assert hands > 330
     rules = Wuhan()
     legal = rules.complete(batch) & rules.legal(batch)
     np.testing.assert_array_equal(legal, [verdict.legal for verdict in verdicts])

@@ -1,5 +1,7 @@
 """The viewer in a real browser: keys, slider, touch, both languages, a phone's width, and what the agents thought."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ import mahjong_agents
 import mahjong_env
 from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
-from support.browser import NARROW, WIDE, chromium, messages
+from mahjong_env.viewer.story import frames_of
+from support.browser import NARROW, WIDE, chromium, messages, wait
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +61,27 @@ def test_a_match_is_looked_at(page, size):
         assert "played" in played.text
         press(Keys.ARROW_RIGHT)
         assert text(browser, "#place") == f"2 / {count}"
-        press(Keys.END)
+        press(Keys.END, Keys.END)  # the second hand, and then its end
         assert text(browser, "#place") == f"{count} / {count}"
         press(Keys.ARROW_LEFT, Keys.HOME)
+        assert text(browser, "#event") == "A hand begins."
+        press(Keys.HOME)
         assert text(browser, "#place") == f"1 / {count}"
         # One seat's eyes, by a key; all hands open again by another.
         closed = "return [...document.querySelectorAll('#table .hand [data-kind=\"-1\"]')].length"
         assert browser.execute_script(closed) == 0
         press("1")
         assert browser.execute_script(closed) >= 26
-        press("a")
+        # The address follows, and is followed.
+        browser.execute_script("location.hash = '7,2'")
+        wait(browser, f"document.getElementById('place').textContent === '7 / {count}'")
+        assert browser.execute_script("return [view, frames[at].table.places.length]") == ["2", 4]
+        press("a", Keys.ARROW_RIGHT)
+        assert browser.current_url.endswith("#8")
+        browser.execute_script(
+            "document.querySelector('#chart svg').dispatchEvent(new MouseEvent('click', {clientX: 0}))"
+        )
+        assert text(browser, "#place") == f"1 / {count}"
         # The slider goes anywhere: to a hand that was won, with its rows, payments and reasons.
         end = browser.execute_script("return frames.findIndex((one) => one.event.type === 'end')")
         slide = (
@@ -114,6 +128,9 @@ def test_a_receipt_adds_up(tmp_path, size):
     page.write_text(viewer_html(records[0]), encoding="utf-8")
     with chromium(size) as browser:
         browser.get(f"{page.as_uri()}#99999")
+        # The page holds what changes from step to step, and has every table again.
+        tables = json.loads(json.dumps([frame["table"] for frame in frames_of(records[0])]))
+        assert browser.execute_script("return frames.map((frame) => frame.table)") == tables
         event = browser.execute_script("return frames.at(-1).event")
         assert event["winner"] >= 0
         assert event["formula"][0] in text(browser, "#reasons .receipt > .formula")

@@ -18,24 +18,6 @@ def explained(variant="hebei", **described):
     return Explained(rules, score(rules, **described), described)
 
 
-def test_a_hand_in_words():
-    hand = explained(
-        hand="123456789m1p", melds=["pung 555s@2"], winning_tile="1p", source="discard", from_seat=2, dealer=1
-    )
-    assert hand.text().splitlines() == [
-        "hand      123456789m 1p, + 1p discarded by seat 2, pung 555s@2",
-        "sets      123m  456m  789m  1p+1p  555s",
-        "",
-        "row                value",
-        "-----------------  -----",
-        "One Dragon 一条龙  2",
-        "the hand is worth  2",
-        "",
-        "seat 0 receives 2: won the hand",
-        "seat 2 pays 2: gave the winning tile",
-    ]
-
-
 def test_picture_and_page_show_the_tiles_and_the_same_words():
     situation = {"winning_tile": "1p", "source": "draw", "dealer": 1, "wild": "3p", "flowers": ""}
     hand = explained("hangzhou", hand="123456789m1p", melds=["kong 5555s"], **situation)

@@ -58,7 +58,7 @@ def test_every_action_has_its_frame(variant):
 
 
 def test_a_win_is_told_with_its_rows_and_payments():
-    for seed in range(50):
+    for seed in range(30, 80):  # random play seldom wins; the first of these does
         last = list(frames_of(record_of("hebei", seed=seed)))[-1]["event"]
         if last["winner"] >= 0:
             break

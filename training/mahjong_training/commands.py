@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
@@ -13,11 +13,16 @@ from mahjong_env.ruleset.knobs import gather
 from mahjong_training.analysis.config import ReviewConfig, RuleValuesConfig
 from mahjong_training.config import (
     BestResponseConfig,
+    CeilingsConfig,
+    CheckEntryConfig,
     ControlVariatesConfig,
     EvaluateConfig,
     ExportConfig,
     LeaderboardConfig,
+    PageConfig,
+    PsroConfig,
     RecordConfig,
+    SubmitConfig,
     TrainConfig,
     TrainSb3Config,
 )
@@ -30,7 +35,10 @@ class Command:
 
     settings: type
     module: str
-    """Where ``run(settings)`` is; imported late, as each asks for optional packages of its own."""
+    """Where the function is that takes the settings; imported late, as each asks for optional packages of its own."""
+    function: str = "run"
+    parts: Mapping[str, Command] = field(default_factory=dict)
+    """Commands by the word that stands between its name and their options."""
 
     @property
     def summary(self) -> str:
@@ -39,6 +47,8 @@ class Command:
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:
         """Run the command with the words after its name; return its exit status, see `status_of`."""
+        if arguments and arguments[0] in self.parts:
+            return self.parts[arguments[0]](arguments[1:], f"{prog} {arguments[0]}")
         # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and
         # by default they wait in a loop that takes the core from the process that they wait for.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -55,14 +65,23 @@ class Command:
             if isinstance(error, MissingExtraError) or str(error.name).startswith("mahjong_"):
                 raise
             raise MissingExtraError(f"{prog} needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
-        return module.run(settings)
+        return getattr(module, self.function)(settings)
 
 
 train: Final = Command(TrainConfig, "mahjong_training.learning.run")
 train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
 best_response: Final = Command(BestResponseConfig, "mahjong_training.learning.best_response")
+psro: Final = Command(PsroConfig, "mahjong_training.learning.psro")
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
-leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
+submit: Final = Command(SubmitConfig, "mahjong_training.evaluation.entries", "submit")
+check_entry: Final = Command(CheckEntryConfig, "mahjong_training.evaluation.entries", "check")
+write_page: Final = Command(PageConfig, "mahjong_training.evaluation.entries", "write_page")
+leaderboard: Final = Command(
+    LeaderboardConfig,
+    "mahjong_training.evaluation.leaderboard",
+    parts={"submit": submit, "check": check_entry, "page": write_page},
+)
+ceilings: Final = Command(CeilingsConfig, "mahjong_training.evaluation.ceilings")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
 export: Final = Command(ExportConfig, "mahjong_training.export")
 review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mahjong_training.evaluation.lineups import Kind, Seatings
+from mahjong_training.evaluation.standing import CEILINGS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +48,8 @@ class RunConfig(VariantConfig):
     seed: int = 0
     """Of the deals, the weights and all choices."""
     reward: str = "points"
-    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1 (0.3 is good without a warm
-    start), or FILE.py:NAME of your own; see docs/rewards_and_features.md."""
+    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, place (of matches: --match-hands), distance?weight=0.1
+    (0.3 is good without a warm start), or FILE.py:NAME of your own; see docs/rewards_and_features.md."""
     device: str = "auto"
     """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
     policy; a GPU adds in an order of its own."""
@@ -143,9 +144,16 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Parts that the hands of an update are played in, which processes share. Another number is another run. Not given:
     2, or the number of --processes (of the workers of --ray) when the run begins; 1 for a --network on a GPU, which
     this process then asks for all tables at once."""
+    match_hands: int = 1
+    """Hands of a match: with more than one, whole matches are played instead of single hands, and gates are passed by
+    the mean place, which the learning curve shows too. What the standing is reaches the small network by the inputs
+    that --reward place adds, or --features of your own."""
     opponents: tuple[str, ...] = ("greedy", "closed-greedy", "snapshot")
     """Agents that play against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
+    opponent_odds: tuple[float, ...] = ()
+    """For each of --opponents how likely it is drawn, and how much of the gates is played against it. Not given: all
+    are equally likely, and the gates are played against --gate-against."""
     opponent_share: float = 0.2
     """Share of the tables, from 0 to 1, at which one of them has all seats but one, drawn anew for each of the --parts
     of an update; at the rest the learner has all."""
@@ -179,17 +187,20 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     first updates); 0: the last weights alone."""
     evaluations: int = 5
     evaluation_deals: int = 500
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents. Of matches as
+    many as hold that number of hands, at least 30."""
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
     gate_deals: int = 1000
     """Deals of each gate: other deals every time, on which the learner must win more from --gate-against than what
-    best.zip is."""
+    best.zip is. Of matches as many as hold that number of hands, at least 30."""
     gate_against: str | None = None
     """Agent that has all other seats at the gates. Not given: the reference agent of the rules."""
     ahead: bool = False
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
     weights one update old, and neither waits for the other."""
     threads: int = 1
-    """Threads of torch, which learns while the processes wait."""
+    """Threads of torch, which learns while the processes wait: they share out what moves the policy and what fits the
+    critic, and the result is that of 1. Of a --network of your own half of them do the one, half the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,8 +220,46 @@ class BestResponseConfig(WorkersConfig, VariantConfig):
     """Of the deals, the weights and all choices."""
     out: Path | None = None
     """The run folder, with best_response.json. If not given: runs/<variant>-best-response."""
+    kept: Path | None = None
+    """A file of standings to which the result is added; see docs/leaderboard.md."""
     resume: bool = False
     """Go on with the run in the folder, up to --hands in all, and test it anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsroConfig(WorkersConfig, VariantConfig):
+    """Learn against a pool of agents, drawn by the equilibrium of their pay-offs, and add what was learned (PSRO).
+
+    The same command goes on with what was interrupted; with more --rounds it goes further.
+    """
+
+    pool: tuple[str, ...] = ("greedy", "closed-greedy", "value", "policy")
+    """The agents that the pool begins with."""
+    rounds: int = 3
+    """Rounds: in each a policy learns against the mixture. They end before that if no gate is passed any more."""
+    hands: int = 320_000
+    """Hands that a round learns from."""
+    deals: int = 1000
+    """Deals of each pair of the matrix, played from every seat."""
+    start: str = "greedy"
+    """As whom the first round begins: greedy, closed-greedy or a policy of `train`; later ones begin as what the round
+    before has added."""
+    opponent_share: float = 0.5
+    """Share of the tables at which an agent of the pool has all seats but one; at the rest the learner has all."""
+    kl_coef: float = 0.05
+    """Weight of the divergence (KL) from the learner as the round began, or as it was when it was last measured."""
+    learning_rate: float = TrainConfig.learning_rate
+    """At the beginning of a round; it falls linearly to a tenth."""
+    evaluations: int = TrainConfig.evaluations
+    """How often the learner is measured, and tries a gate, in a round."""
+    evaluation_deals: int = TrainConfig.evaluation_deals
+    """Deals of each of these measurements, played from every seat against the most likely opponent."""
+    gate_deals: int = TrainConfig.gate_deals
+    """Deals of each gate, shared out among the opponents by how likely they are drawn; at least 30 against each."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    out: Path | None = None
+    """The folder. If not given: runs/<variant>-psro."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,15 +356,92 @@ class LeaderboardConfig(WorkersConfig):
     """The levels, by number; all if not given. `agents/mahjong_agents/levels.py` lists them; those that search take
     hours."""
     deals: int = 5000
-    """Deals of each pair, played from every seat."""
+    """Deals of each pair, played from every seat; 0: none."""
+    mixed_deals: int = 1000
+    """Deals at mixed tables, where the others are drawn from --pool, played from every seat; 0: none."""
+    matches: int = 100
+    """Deals from which whole matches are played at such tables, from every seat; what counts there is the place."""
+    match_hands: int = 16
+    """Hands of such a match."""
+    pool: tuple[str, ...] = ("reference", "folding?caution=2", "value", "policy")
+    """Who sits at mixed tables, no two of them the same."""
     seed: int = 50_000
     """Of the deals and all choices. Rows can be compared if seed and number of deals are the same."""
     out: Path = Path("runs/leaderboard")
     """Folder for leaderboard.json and .md, and for what has been played: the same command, or one with more agents,
     goes on with it."""
+    kept: Path | None = None
+    """A file of standings to which what was found is added, and all of which the table then shows; see
+    docs/leaderboard.md. If not given, the table shows this run alone."""
     readme: Path | None = None
     """A file in which the table takes the place of what stands between <!-- leaderboard --> and
     <!-- end of leaderboard -->."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmitConfig(WorkersConfig, VariantConfig):
+    """Play a newcomer against the field on deals that it cannot know, and write an entry; see docs/leaderboard.md."""
+
+    agent: str
+    """The newcomer: file.py:Class, command:PROGRAM, policy:FILE, ... It plays in a process of its own."""
+    name: str
+    """What the entry is called."""
+    deals: int = 2000
+    """Deals against copies of the reference agent, and as many others at mixed tables; each is played once."""
+    beacon: str | None = None
+    """A text that nobody could know when the agent was handed in, from somebody else: drawn by the keeper of the
+    table, or published at a time that was agreed. If not given, one is drawn here, and the entry says so."""
+    out: Path = Path("entries")
+    """The folder of entries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckEntryConfig(WorkersConfig):
+    """Check an entry: that its seed and its numbers follow from what it says, and that its deals come out the same."""
+
+    entry: Path
+    """The file."""
+    agent: str | None = None
+    """The agent, if it is not where the entry says."""
+    sample: int = 4
+    """Blocks of 25 deals that are played again, drawn anew every time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageConfig:
+    """Write the tables of a page anew from kept standings and entries; nothing is played."""
+
+    kept: Path = Path("docs/standings.json")
+    """The file of standings, as --kept of `leaderboard` writes it."""
+    entries: Path = Path("docs/entries")
+    """The folder of entries."""
+    page: Path = Path("docs/leaderboard.md")
+    """The page, in which the tables take the place of what stands between its marks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingsConfig(WorkersConfig):
+    """Measure what sight of all hands is worth: ceilings of which the standings give shares."""
+
+    variants: tuple[str, ...] = ()
+    """The variants; all that are shipped if not given."""
+    bases: tuple[str, ...] = ("reference", "policy")
+    """Agents that are given sight."""
+    deals: int = 500
+    """Deals of those that never deal in, from every seat; 0: none."""
+    search_deals: int = 0
+    """Deals of the search that sees all hands, from one seat each, in turns: a second of processor and more each; an
+    interval that says something takes 300. 0: no search."""
+    rollouts: int = 24
+    """Worlds of each of its decisions."""
+    actions: int = 6
+    """Actions that it tries."""
+    search_block: int = 40
+    """Deals that it plays at once."""
+    seed: int = 60_000
+    """Of the deals and all choices."""
+    out: Path = CEILINGS
+    """The file of ceilings, to which what is found is added; the one that is shipped if not given."""
 
 
 @dataclass(frozen=True, kw_only=True)

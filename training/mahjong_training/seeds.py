@@ -19,6 +19,7 @@ _EVALUATION: Final = 2**33
 _CURVE: Final = 2**34
 _BLIND: Final = 2**40
 _RESPONSE: Final = 2**45
+_ENTRY: Final = 2**47
 _GATE: Final = 2**50
 _GATES: Final = 2**16
 _TRAINING: Final = 2**56
@@ -42,6 +43,11 @@ def blind_seed(number: int) -> int:
 def response_seed(seed: int) -> int:
     """Return the seed of what a best response is tested on, by that of its run."""
     return _RESPONSE + seed
+
+
+def entry_seed(digest: str) -> int:
+    """Return the seed of a submission to the leaderboard, by a digest in hexadecimal digits."""
+    return _ENTRY + (int(digest, 16) & (2**46 - 1))
 
 
 def gate_seed(seed: int, number: int) -> int:

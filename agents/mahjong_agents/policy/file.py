@@ -95,7 +95,7 @@ class PolicyFile:
         """Read a file.
 
         Raises:
-            PolicyFileError: it is missing or corrupt, is no policy file, or belongs to another version of the
+            PolicyFileError: it is missing or corrupt, is not a policy file, or belongs to another version of the
                 variant or of the inputs.
         """
         try:
@@ -131,7 +131,7 @@ class PolicyFile:
         for name, array in self.weights.items():
             if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
                 raise PolicyFileError(
-                    f"{path}: its weights {name!r} are no numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
+                    f"{path}: its weights {name!r} are not all numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
                 )
         here = fingerprint_of(self.architecture)
         if self.inputs != here:
@@ -169,7 +169,7 @@ class PolicyFile:
         if self.architecture == TORCH and network is None:
             named = self.network.get("class")
             raise PolicyFileError(
-                f"{path}: its network is {named}, which is no part of this package; if you trust that code, "
+                f"{path}: its network is {named}, which is not part of this package; if you trust that code, "
                 f"load it with it: policy:{path}?network={named}"
             )
         if self.architecture != TORCH and network is not None:

@@ -156,6 +156,13 @@ class Inputs:
         per_action = {name: array[which] for name, array in self.per_action.items()}
         return Inputs(self.row[which], self.action[which], per_action, self.per_decision)
 
+    def of_decisions(self, start: int, stop: int) -> Inputs:
+        """Return the decisions from ``start`` up to ``stop``."""
+        first, last = np.searchsorted(self.row, (start, stop))
+        per_action = {name: array[first:last] for name, array in self.per_action.items()}
+        per_decision = {name: array[start:stop] for name, array in self.per_decision.items()}
+        return Inputs(self.row[first:last] - start, self.action[first:last], per_action, per_decision)
+
     def map(self, change: Callable[[Any], Any]) -> Inputs:
         """Return the same with every array changed, such as into tensors."""
         per_action = {name: change(array) for name, array in self.per_action.items()}

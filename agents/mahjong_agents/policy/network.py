@@ -107,7 +107,7 @@ class ActionNetwork:
         if found != wanted:
             raise ValueError(f"arrays {found}, not {wanted}")
         if not all(np.isrealobj(array) and np.isfinite(array).all() for array in weights.values()):
-            raise ValueError("some are no finite real numbers")
+            raise ValueError("some are not finite real numbers")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         scales = {"facts": FACT_SCALES[:, None], "prior": FACT_SCALES, "table": table_scales(features)[:, None]}
         self.scaled = self.weights | {name: self.weights[name] * scale for name, scale in scales.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_agents.policy.inputs import Inputs, action_inputs
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork
+from mahjong_agents.policy.opened_file import OpenedFile
 from mahjong_env import MissingExtraError, View
 from mahjong_env.basics.files import replacing
 
@@ -79,9 +80,9 @@ def write_onnx(place: str, out: Path) -> None:
 class OnnxNetwork:
     """A model of `write_onnx` as a `mahjong_agents.policy.network.Network`."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, file: OpenedFile) -> None:
         """Take the model, an ``onnxruntime.InferenceSession``."""
-        self._session = session
+        self._file = file
 
     def inputs(self, view: View) -> Inputs:
         """Return what the model is shown."""
@@ -91,17 +92,17 @@ class OnnxNetwork:
         """Return [m] float32 the logits of all legal actions."""
         shown = {**inputs.per_action, **inputs.per_decision, "row": inputs.row.astype(np.int64)}
         try:
-            scores: NDArray[np.float32] = self._session.run(None, shown)[0]
+            scores: NDArray[np.float32] = self._file.model.run(None, shown)[0]
         except Exception as error:  # its own kinds of errors, which have no common parent
             raise PolicyFileError(f"the ONNX model does not take what its metadata say: {error}") from error
         return scores
 
 
-def exported_policy(session: Any, header: str, path: Path, *, any_variant: bool = False) -> PolicyAgent:
+def exported_policy(file: OpenedFile, header: str, path: Path, *, any_variant: bool = False) -> PolicyAgent:
     """Return the agent that plays a model.
 
     Args:
-        session: the model, an ``onnxruntime.InferenceSession``.
+        file: the model, an ``onnxruntime.InferenceSession``.
         header: its metadata `POLICY`.
         path: its file.
         any_variant: also play variants that the policy was not trained for.
@@ -114,6 +115,6 @@ def exported_policy(session: Any, header: str, path: Path, *, any_variant: bool 
     except (TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its metadata are not those of a policy ({error})") from error
     saved.check(path)
-    agent = PolicyAgent.playing(OnnxNetwork(session), name=f"onnx:{path.stem}")
+    agent = PolicyAgent.playing(OnnxNetwork(file), name=f"onnx:{path.stem}")
     agent.variant = None if any_variant else saved.variant
     return agent

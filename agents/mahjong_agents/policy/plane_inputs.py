@@ -18,7 +18,7 @@ from mahjong_env.observation.acceptance import FAR, Lookahead
 NUM_ACTIONS: Final = len(ACTIONS)
 _FIRST_CLAIM: Final = action("chow low")
 
-# Names of things (kinds in rivers and melds) are no amounts that a network could weigh; what lies there is counted by
+# Names of things (kinds in rivers and melds) are not amounts that a network could weigh; what lies there is counted by
 # kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
 PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code and piece.name != "legal_actions")
 """The pieces of the observation that are inputs, in order."""

@@ -13,7 +13,6 @@ from mahjong_agents.annotations import Annotation, annotate
 from mahjong_agents.base import Agent, AgentError, make_agent
 from mahjong_agents.control_variates import UNIT, Luck, useful_weights
 from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, plans_within_reach
-from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
 from mahjong_agents.shared_chance import RowChance
 from mahjong_env import Engine, View
@@ -178,13 +177,18 @@ class SearchAgent:
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Return [k, worlds] what the candidates ``now`` [k] of the rows of a view bring, on the same new worlds."""
-        engine = view.worlds(worlds, rng, shipped_opponent_hands(view.rules) if self._nearness else None)
         first = np.searchsorted(rows, tried.row[now]) * worlds
         world = (first[:, None] + np.arange(worlds)).reshape(-1)
         action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
         weights = useful_weights(view.rules) if self._luck else None
-        points = play_out(engine.select(world), action, plan, world, self._base, rng, weights, self._others)
+        engine = self.copies(view, worlds, world, rng)
+        points = play_out(engine, action, plan, world, self._base, rng, weights, self._others)
         return points.reshape(len(now), worlds)
+
+    def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:
+        """Return [m] games of ``worlds`` new worlds for each of n rows, by the numbers [m] of these worlds."""
+        near = shipped_opponent_hands(view.rules) if self._nearness else None
+        return view.worlds(worlds, rng, near).select(world)
 
     def _best(self, usual: NDArray[np.int64], tried: Candidates, tries: _Tries) -> NDArray[np.int64]:
         """Return [n] the usual actions, but for those than which another one is clearly better."""
@@ -221,7 +225,7 @@ class _Tries:
 
 
 def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which candidates are not below the median of those of their row that are alive; one always is left."""
+    """Return [k] which candidates are not below the median of those alive in their row; one is always left."""
     keep = np.zeros(len(row), np.bool_)
     for number in np.unique(row[alive]):
         at = np.flatnonzero(alive & (row == number))
@@ -265,7 +269,7 @@ def candidates(
         likely: the least probability that a policy as the base gives an action that is tried.
     """
     possible = view.action_mask
-    scores = base.scores(view) if isinstance(base, PolicyAgent) else None
+    scores = base.scores(view) if hasattr(base, "scores") else None
     if scores is None:  # the nearest hand comes first, then the one with most acceptance
         ahead = look_ahead(view)
         order = -np.where(view.action_mask, ahead.help / 1000 - ahead.distance, -np.inf)
@@ -292,7 +296,7 @@ def candidates(
 
 
 def _plans_to_try(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and plans: any shape with claims and without, then the nearest others; ``most`` for each row."""
+    """Return [k] rows and [k] plans, ``most`` for a row: any shape with claims and without, then the nearest others."""
     hands = replace(concealed(view, np.arange(len(view))), counts=count_planes(view.natural_hand))
     found = plans_within_reach(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules), _REACH)
     found = found.take(np.flatnonzero(found.plan != ANY))

@@ -11,15 +11,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.plans import melds_after
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands
-from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
-from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles, pack
+from mahjong_env.hands.shanten import Hands, Melded
 from mahjong_env.observation.acceptance import kinds_wanted, tiles_after
-from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.ruleset.shapes import needs_counts, shanten
 
 Numbers = NDArray[np.float32]
 
@@ -80,10 +81,13 @@ class Afterstates:
         self._is_new_meld = np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
         self.num_melds = view.num_melds[row, 0].astype(np.intp) + self._is_new_meld
         self._sets = np.maximum(rules.sets - self.num_melds, 0)
-        shapes = other_shapes(rules)
-        counts = count_planes(self.natural) if any(shapes) else None
+        counts = count_planes(self.natural) if needs_counts(rules) else None
         codes = encode(self.natural).T.astype(np.intp, order="C")
-        self.shanten = Shanten(Hands(codes, self.wilds, self._sets, self.num_melds == 0, counts), shapes)
+        melds = None
+        if rules.aims is not None:
+            after = melds_after(view, row, action)
+            melds = Melded.of(after.type, after.kind, pack(view.unseen[row] == 0))
+        self.shanten = shanten(Hands(codes, self.wilds, self._sets, self.num_melds == 0, counts, melds), rules)
         self.distance = np.maximum(self.shanten.distance, np.int8(1))
         wild = self.wild.astype(np.int8) if rules.has_wild else None
         self._helping = kinds_wanted(self.shanten, self.distance, wild, rules)
@@ -95,7 +99,7 @@ class Afterstates:
 
     # --- Numbers ---------------------------------------------------------------------------------------------------
     def numbers(self) -> Numbers:
-        """Return [m, F] float32, about -2 to 2 each; F depends on the rules alone."""
+        """Return [m, F] float32, about -2 to 2 each; F depends on the rules alone. The parts are [m, k] each."""
         parts = [self._speed(), self._blocks(), self._suits_and_melds(), self._honours()]
         if self.view.rules.has_wild:
             parts.append(self._wild_tiles())
@@ -104,7 +108,7 @@ class Afterstates:
 
     def _speed(self) -> Numbers:
         """Distance, acceptance, time left."""
-        by_distance = _one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
+        by_distance = one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
         kinds = count_members(self._helping).astype(np.float32)
         left, stage = self.view.left[self.row], self._stage
         rest = _columns(
@@ -209,7 +213,7 @@ class Afterstates:
         has_some = wilds > 0
         return np.concatenate(
             [
-                _one_hot(np.minimum(wilds, 3), 4),
+                one_hot(np.minimum(wilds, 3), 4),
                 _columns(
                     np.clip(short, 0, 6) / 2,
                     np.clip(of_sets - np.maximum(wilds - 1, 0), 0, 6) / 2,
@@ -238,7 +242,7 @@ class Afterstates:
         of_discard[kind == _FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
         of_discard[kind == _FIRST_HONOUR + view.round_wind[row]] = _OF_ROUND
         return np.concatenate(
-            [_one_hot(self.type, _TYPES), _one_hot(of_discard, _CLASSES) * (self.type == 0)[:, None]], axis=1
+            [one_hot(self.type, _TYPES), one_hot(of_discard, _CLASSES) * (self.type == 0)[:, None]], axis=1
         )
 
     def _safety(self) -> Numbers:
@@ -249,7 +253,7 @@ class Afterstates:
         lies = (view.discards[row[:, None], others, kind[:, None]] > 0) & is_discard
         latest = view.latest[row[:, None], others, kind[:, None]]
         is_recent = (latest > 0) & (latest > view.num_discards[row][:, None] - view.rules.seats) & is_discard
-        left = _one_hot(np.clip(unseen[every, kind], 0, 3), 4) * is_discard
+        left = one_hot(np.clip(unseen[every, kind], 0, 3), 4) * is_discard
         suits = np.zeros((len(row), 3, 13), np.float32)
         suits[:, :, 2:11] = unseen[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
         suit, rank = np.minimum(kind // 9, 2), kind % 9
@@ -274,7 +278,7 @@ def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
     return Afterstates(view, rows[row], action)
 
 
-def _one_hot(which: NDArray[Any], size: int) -> Numbers:
+def one_hot(which: NDArray[Any], size: int) -> Numbers:
     """Return [m, size]: 1 at ``which``."""
     found = np.zeros((len(which), size), np.float32)
     found[np.arange(len(which)), which] = 1

@@ -16,9 +16,9 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, members, unpack
-from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
-from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins
 
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
@@ -84,9 +84,15 @@ def _by_steps(
         if done.all():
             return
         add, drop = np.flatnonzero(lacking), np.flatnonzero(~lacking & surplus)
-        kind = _draw(unpack(kinds_that_help(hands))[add] * weight[at[add]], rng)
-        counts[at[add], kind] += 1
-        last[at[add]] = kind
+        helps = unpack(kinds_that_help(hands))[add] * weight[at[add]]
+        kind, is_helped = _draw(helps, rng), helps.any(axis=1)
+        helped, stuck = at[add[is_helped]], at[add[~is_helped]]
+        counts[helped, kind[is_helped]] += 1
+        last[helped] = kind[is_helped]
+        # Nothing helps where the fourth tile of a kind waits for a fifth: it goes, and that kind is not drawn again.
+        owner, fourth = np.nonzero(counts[stuck] == 4)
+        counts[stuck[owner], fourth] = 3
+        weight[stuck[owner], fourth] = 0
         kind = _draw(unpack(kinds_to_spare(hands))[drop].astype(np.float64), rng)
         counts[at[drop], kind] -= 1
         at = at[~done]
@@ -105,7 +111,10 @@ def _by_kinds(
     weight: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Keep the kinds of which most are held, as pungs and a pair or as seven pairs; wild tiles fill what lacks."""
+    """Return [k, 34] the kinds of which most are held, as pungs and a pair or as seven pairs, and [k] the last one.
+
+    Wild tiles fill what lacks.
+    """
     rows = np.arange(len(counts))
     held = np.where(as_pairs[:, None], np.minimum(counts, 2), np.minimum(counts, 3))
     order = (-(held + 0.9 * weight / 4 * rng.random(weight.shape))).argsort(axis=1)
@@ -170,7 +179,7 @@ def price(
         kong_draws=nothing,
         flower_draw=nothing > 0,
         last_tile=nothing > 0,
-        fourth_tile=nothing > 0,
+        fourth_tile=_is_fourth(view, row, counts, last),
         first_draw=nothing > 0,
         opening=nothing > 0,
         marks=view.marks[row][:, slots],
@@ -183,6 +192,17 @@ def price(
     )
     scores = view.rules.score(wins)
     return np.where(scores.legal, scores.payments[:, 0], 0).astype(np.float64)
+
+
+def _is_fourth(
+    view: View, row: NDArray[np.intp], counts: NDArray[np.int8], last: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Return [k] whether the three other tiles of the winning kind lie open, where that is asked."""
+    if not view.rules.asks_fourth_tile:
+        return np.zeros(len(row), np.bool_)
+    # All tiles of a kind are unseen, held, or lie open; it is one of the unseen that wins.
+    is_held_once = counts[np.arange(len(row)), last] == 1
+    return np.asarray((view.unseen[row, last] == 1) & is_held_once)
 
 
 def lay_open(
@@ -275,11 +295,11 @@ def next_draws(
 
 @cache
 def unit(rules: Rules) -> float:
-    """Return the points of a plain closed win by draw, 1 if there is none: the unit of `NextDraws.by_draw`."""
+    """Return the unit of `NextDraws.by_draw`: points of a plain closed win by draw; sigma where wins need points."""
     sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
     hand = "".join(sets[1:]) + "55s" + "12m"
     paid = score(rules, hand=hand, melds=[], winning_tile="3m", source="draw").payments[0]
-    return float(max(paid, 1))
+    return float(max(paid, 1) if rules.aims is None else rules.sigma)
 
 
 def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> _Waiting:
@@ -289,7 +309,7 @@ def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
     wild = view.wild[row[some]]
     wilds[some] = natural[some, wild]
     natural[some, wild] = 0
-    counts = count_planes(natural) if any(other_shapes(view.rules)) else None
+    counts = count_planes(natural) if needs_counts(view.rules) else None
     hands = replace(hands_after(view, row, action), wilds=wilds, counts=counts)
     every = _Waiting(np.arange(len(row)), row, natural, hands)
     is_claim = (action >= CHOW_LOW) & (action < KONG)
@@ -299,21 +319,25 @@ def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
     at = np.arange(len(others), len(left.of))
     left.natural[at, discarded] -= 1
     left.hands.codes[_GROUP[discarded], at] -= _POWER[discarded]
-    return left
+    return left._replace(hands=replace(left.hands, counts=None if counts is None else count_planes(left.natural)))
 
 
 def _spare(view: View, hands: _Waiting) -> KindSets:
-    """Return the natural kinds that hands with a tile too many can spare."""
-    spare = Shanten(hands.hands, other_shapes(view.rules)).kinds_to_spare(None)
+    """Return [n] the natural kinds that hands with a tile too many can spare."""
+    return _natural(view, hands, shanten(hands.hands, view.rules).kinds_to_spare(None))
+
+
+def _natural(view: View, hands: _Waiting, kinds: KindSets) -> KindSets:
+    """Return kinds [n] without the wild one."""
     wild = view.wild[hands.row]
-    return np.where(wild >= 0, spare & ~BIT_OF_KIND.take(wild, mode="wrap"), spare)
+    return np.where(wild >= 0, kinds & ~BIT_OF_KIND.take(wild, mode="wrap"), kinds)
 
 
 def _drawn(view: View, hands: _Waiting) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the helping kinds that are unseen: [k] which of the hands, ascending, and [k] kinds."""
-    shanten = Shanten(hands.hands, other_shapes(view.rules))
+    found = shanten(hands.hands, view.rules)
     wild = view.wild[hands.row] if view.rules.has_wild else None
-    which, kind = members(kinds_wanted(shanten, np.maximum(shanten.distance, 1), wild, view.rules))
+    which, kind = members(kinds_wanted(found, np.maximum(found.distance, 1), wild, view.rules))
     left = np.flatnonzero(view.unseen[hands.row[which], kind] > 0)
     return which[left], kind[left]
 
@@ -352,11 +376,11 @@ def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp
     if not which.size:
         return
     drawn = _with(view, hands, which, kind)
-    seat, spared = members(_spare(view, drawn))
-    after = drawn.hands.take(seat).without(spared, None)
-    shanten = Shanten(after, other_shapes(view.rules))
+    before = shanten(drawn.hands, view.rules)
+    seat, spared = members(_natural(view, drawn, before.kinds_to_spare(None)))
     wild = view.wild[drawn.row[seat]] if view.rules.has_wild else None
-    kinds = kinds_wanted(shanten, np.maximum(shanten.distance, 1), wild, view.rules)
+    distance = np.maximum(before.distance, 1).take(seat)
+    kinds = kinds_wanted(before.without(seat, spared, None), distance, wild, view.rules)
     tiles = count_tiles(kinds, count_planes(view.unseen).take(drawn.row[seat]))
     best = np.zeros(len(which))
     np.maximum.at(best, seat, tiles)

@@ -47,7 +47,8 @@ class PlanValueAgent:
     For every legal action and every plan that it leaves, it completes the hand with unseen tiles, has the variant score
     the completions, and multiplies what they pay by the probability to complete them in time. It leaves the choice of
     the reference agent only for one that is worth much more, and then plays for the plan as greedy plays for any shape.
-    It always wins when it may.
+    It always wins when it may. Where a win needs points (`Rules.aims`) it plays as the reference agent: most of what
+    its plan "any shape" leads to may not win there, so that it has nothing to compare the other plans with.
 
     Attributes:
         name: "plan-value".
@@ -69,6 +70,8 @@ class PlanValueAgent:
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose what is worth most; see `mahjong_agents.Agent.act`."""
         usual = reference_agent(view.rules).act(view, rng)
+        if view.rules.aims is not None:
+            return usual
         actions = usual.copy()
         options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
         if not options.row.size:

@@ -14,6 +14,7 @@ from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, IntArray
 from mahjong_env.engine.claim_rules import (
     ARE_NEIGHBOURS,
+    MAY_KONG,
     MAY_WIN,
     NEIGHBOURS,
     precedence_of_answer,
@@ -118,7 +119,9 @@ def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source,
     if not place.size:
         return
     seats = others.pick(place)
-    legal = context.rules.legal(wins_from_state(state, seats, tile, source, state.offered_by[seats.game]))
+    legal = context.rules.legal(
+        wins_from_state(context.rules, state, seats, tile, source, state.offered_by[seats.game])
+    )
     options.reshape(-1)[place[legal]] |= MAY_WIN
 
 
@@ -126,7 +129,9 @@ def _take_out(context: StepContext, seats: Seats, options: Int8Array) -> None:
     """Take out of the options [m, n] what the end of the wall and the variant forbid."""
     state, rules, games = context.state, context.rules, seats.game
     # The discard after the last tile can only be won on (common.md#after-the-last-tile).
-    options[:, (state.left(games) <= 0) | state.closing[games]] &= MAY_WIN
+    options[:, (state.left_to_next(games) <= 0) | state.closing[games]] &= MAY_WIN
+    if state.has_private_walls:
+        options[state.left_to(seats) <= 0] &= ~MAY_KONG  # nothing could replace its fourth tile
     dead = rules.unclaimable(state, games)
     if dead is not None:
         options[:, dead] = 0

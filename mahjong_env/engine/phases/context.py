@@ -11,7 +11,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, IntArray
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.wins import Scores, Source
+from mahjong_env.scoring.wins import Scores, Source, Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
@@ -28,6 +28,9 @@ class StepContext:
     """Whether matches have several hands."""
     rewards: Int32Array = field(init=False)
     """[B, P] points paid in this step, by person; each step has its own."""
+    unjudged: list[tuple[Games, Wins]] = field(init=False)
+    """Games whose seat in turn has a complete hand, and these hands; whether they may win is asked when wins are paid.
+    """
     is_flower: BoolArray = field(init=False)
     """[42] `Rules.flower_kinds`, asked once."""
     tiles: Int8Array = field(init=False)
@@ -40,14 +43,15 @@ class StepContext:
         self.begin_step()
 
     def begin_step(self) -> None:
-        """Nothing has been paid yet."""
+        """Nothing has been paid yet, and no hand is waiting."""
+        self.unjudged = []
         self.rewards = np.zeros(self.state.points.shape, np.int32)
 
     def pay(self, games: Games, amounts: Int32Array) -> None:
         """Pay [n, S] amounts by table seat."""
-        persons = self.state.person_at[games]
-        self.rewards[games[:, None], persons] += amounts
-        self.state.points[games[:, None], persons] += amounts
+        at = self.state.person_at.take(games, axis=0) + games[:, None] * self.rewards.shape[1]
+        self.rewards.reshape(-1)[at] += amounts
+        self.state.points.reshape(-1)[at] += amounts
 
     def close_question(self, games: Games) -> None:
         """Nobody is asked about a tile any more."""

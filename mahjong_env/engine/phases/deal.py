@@ -13,13 +13,10 @@ from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai_of_all
 from mahjong_env.hands.codes import encode
-from mahjong_env.state.arrays import Phase, State, hand_arrays
+from mahjong_env.state.arrays import Phase
 
 if TYPE_CHECKING:
     from mahjong_env.engine.scene import Scenes
-
-_HAND_ARRAYS = hand_arrays()
-_EMPTY = {name: State.__dataclass_fields__[name].metadata["empty"] for name in _HAND_ARRAYS}
 
 
 def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> None:
@@ -46,8 +43,7 @@ def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None)
     state, rules = context.state, context.rules
     keys = hand_keys(state.seed[games], state.stream[games], state.hands_dealt[games])
     state.hands_dealt[games] += 1
-    for name in _HAND_ARRAYS:
-        getattr(state, name)[games] = _EMPTY[name]
+    state.empty_hands(games)
     walls = shuffle(keys, context.tiles)
     if scenes is not None:
         scenes.set_match(state, games)
@@ -142,7 +138,7 @@ def _replace_dealers_extra(context: StepContext, games: Games) -> None:
         state.flowers[games, dealer, tile] += 1
         state.flower_draw[games] = True
         rules.on_flower(state, state.seats(games, dealer))
-        state.drawn[games] = state.take_back(games)
+        state.drawn[games] = state.take_back(state.seats(games, dealer))
 
 
 def _open(context: StepContext, games: Games) -> None:

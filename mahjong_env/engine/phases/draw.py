@@ -17,7 +17,8 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
-_ZERO = np.array(0, np.int16)  # an array, as numpy turns plain numbers into arrays in every call
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_ZERO, _ONE = np.array(0, np.int16), np.array(1, np.int8)
 
 
 def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
@@ -28,6 +29,8 @@ def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
     seats = state.next_seats(seats)
     ended: list[Games] = []
     left = state.left_before_draw[games] = state.left(games)
+    if state.has_private_walls:
+        left = state.left_to_next(games)
     is_last = (left <= _ZERO) | state.closing[games]
     if np.count_nonzero(is_last):
         ended.append(games[is_last])
@@ -35,7 +38,7 @@ def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
         if not len(seats):
             return ended
     state.begin_turn(seats)
-    return ended + _receive(context, seats, state.take_front(seats.game).astype(np.intp))
+    return ended + _receive(context, seats, state.take_front(seats).astype(np.intp))
 
 
 def replace_kongs(context: StepContext, made: Sequence[Kongs]) -> list[Games]:
@@ -51,7 +54,7 @@ def replace_kongs(context: StepContext, made: Sequence[Kongs]) -> list[Games]:
     state.turn[seats.game] = seats.seat
     state.flower_draw[seats.game] = False
     state.left_before_draw[seats.game] = state.left(seats.game)
-    ended = _receive(context, seats, state.take_back(seats.game))
+    ended = _receive(context, seats, state.take_back(seats))
     for kong in made:
         context.rules.after_kong(state, kong.seats, kong.meld_type)
     return ended
@@ -68,7 +71,7 @@ def _receive(context: StepContext, seats: Seats, tile: Games | Int8Array) -> lis
     state.drawn[seats.game] = tile
     state.add_tile(seats, tile)
     state.wait_for(seats, Phase.TURN)
-    judge_turn(context, seats)
+    judge_turn(context, seats, may_wait=True)
     return ended
 
 
@@ -79,28 +82,32 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
     """
     state = context.state
     places = context.is_flower[tile].nonzero()[0]
+    if not places.size:
+        return seats, tile, []
     stranded: list[Games] = []
     ended: list[Games] = []
+    drawers, kind = seats.take(places), tile[places]
     laid_open: list[tuple[Seats, Any]] = []
-    if places.size:
-        drawers = seats.take(places)
-        state.fresh_flowers[drawers.game] = 0
-        state.marks_before_flowers[drawers.game] = drawers.of(state.marks)
-    while places.size:
-        drawers = seats.take(places)
-        laid_open.append((drawers, tile[places]))
-        state.expose_flower(*laid_open[-1])
-        state.fresh_flowers[drawers.game, tile[places]] += 1
-        state.flower_draw[drawers.game] = True
+    left = state.left(drawers.game)
+    state.fresh_flowers[drawers.game] = 0
+    state.marks_before_flowers[drawers.game] = drawers.of(state.marks)
+    state.flower_draw[drawers.game] = True
+    while True:
+        laid_open.append((drawers, kind))
+        state.expose_flower(drawers, kind)
+        state.fresh_flowers[drawers.game, kind] += _ONE
         context.rules.on_flower(state, drawers)
-        out = state.left(drawers.game) <= 0
-        if out.any():
+        out = left <= _ZERO
+        if np.count_nonzero(out):
             stranded.append(places[out])
             ended += _strand(context, drawers.take(out))
-            places = places[~out]
-        drawn = state.take_back(seats.game[places])
+            drawers, places, left = drawers.take(~out), places[~out], left[~out]
+        drawn = state.take_back(drawers)
         tile[places] = drawn
-        places = places[context.is_flower[drawn]]
+        again = context.is_flower[drawn].nonzero()[0]
+        if not again.size:
+            break
+        drawers, places, kind, left = drawers.take(again), places[again], drawn[again], left[again] - _ONE
     state.note_flowers(laid_open)
     if stranded:
         stays = np.ones(len(seats), np.bool_)

@@ -38,11 +38,16 @@ def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArr
     return rules.tiles_short(codes, wilds, state.melds_made(seats)) <= wilds
 
 
-def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -> None:
+def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False, may_wait: bool = False) -> None:
     """Set whether seats that have drawn may win.
 
-    Only seats that were one tile away look their hand up, and only complete hands are judged exactly;
-    ``unflagged`` looks at all of them (the dealer's first hand was never "one tile away").
+    Only seats that were one tile away look their hand up, and only complete hands are judged exactly.
+
+    Args:
+        context: the batch.
+        seats: [n] the seats.
+        unflagged: look at all of them (the dealer's first hand was never "one tile away").
+        may_wait: in a step, before wins are paid: hands may be left to `StepContext.unjudged`.
     """
     state, rules = context.state, context.rules
     state.can_win[seats.game] = False
@@ -51,8 +56,11 @@ def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -
         complete = hopeful[is_complete(context, seats.take(hopeful))]
         if complete.size:
             winners = seats.take(complete)
-            wins = wins_from_state(state, winners, state.drawn[winners.game], Source.DRAW, -1)
-            state.can_win[winners.game] = rules.legal(wins)
+            wins = wins_from_state(rules, state, winners, state.drawn[winners.game], Source.DRAW, -1)
+            if may_wait and rules.judges_by_score:
+                context.unjudged.append((winners.game, wins))
+            else:
+                state.can_win[winners.game] = rules.legal(wins)
     at_once = rules.may_win_at_once(state, seats)
     if at_once is not None:
         state.can_win[seats.game] |= at_once

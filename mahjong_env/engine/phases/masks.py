@@ -12,6 +12,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.claim_rules import MAY_WIN, OPTION_ACTIONS
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.state.arrays import Phase
+from mahjong_env.state.seats import Seats
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _TURN, _STRANDED, _OVER = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.STRANDED, Phase.OVER))
@@ -67,16 +68,20 @@ def _write_turns(context: StepContext, games: Games) -> None:
     row = ((held == _ALL_FOUR) | adds).reshape(-1).nonzero()[0]
     if row.size:
         row = row // NUM_KINDS
-        row = row[_may_kong(context, games[row])]
+        row = row[_may_kong(context, seats.take(row))]
         masks[row, CONCEALED_KONG:ADDED_KONG] = rules.concealed_kong_kinds(state, games[row], held[row])
         masks[row, ADDED_KONG:CHOW_LOW] = adds[row]
     state.set_masks(games, masks)
     rules.limit_turn(state, seats)
 
 
-def _may_kong(context: StepContext, games: Games) -> BoolArray:
+def _may_kong(context: StepContext, seats: Seats) -> BoolArray:
     """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
 
     common.md#when-a-kong-may-be-declared.
     """
-    return (context.state.drawn[games] >= 0) & (context.state.left(games) > 0)
+    state, games = context.state, seats.game
+    may_kong = (state.drawn[games] >= 0) & (state.left_to_next(games) > 0)
+    if state.has_private_walls:
+        may_kong &= state.left_to(seats) > 0
+    return may_kong

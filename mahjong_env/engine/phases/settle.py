@@ -10,7 +10,7 @@ from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.phases.context import Ended, StepContext, Won, join_games
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.wins import Source, Wins, wins_from_state
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
 CUT_AFTER: Final = 200
@@ -18,7 +18,7 @@ CUT_AFTER: Final = 200
 
 
 def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[Ended]:
-    """Pay wins, and record the hands that ended.
+    """Pay wins, judge the hands that wait for it, and record the hands that ended.
 
     Args:
         context: the batch.
@@ -30,12 +30,15 @@ def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[End
     if won:
         games = np.concatenate([part.seats.game for part in won])
         wins = Wins.join([describe(context, part) for part in won])
-        scores = context.rules.score(wins)
+        scores = _score_and_judge(context, wins)
         context.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
-        state.note_win(state.seats(games, wins.seat), tile, wins.from_seat == NO_SEAT)
+        state.note_win(games, wins.seat, tile, wins.from_seat == NO_SEAT)
         ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, state.person_at[games]))
+    elif context.unjudged:
+        asked, hands = _unjudged(context)
+        state.can_win[asked] |= context.rules.legal(hands)
     without_winner = join_games(drawn)
     if without_winner is not None:
         nobody = np.full(len(without_winner), NO_SEAT, np.int8)
@@ -46,13 +49,28 @@ def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[End
     return ended
 
 
+def _score_and_judge(context: StepContext, wins: Wins) -> Scores:
+    """Score wins, and judge the hands that wait for it."""
+    if not context.unjudged:
+        return context.rules.score(wins)
+    asked, hands = _unjudged(context)
+    scores, may_win = context.rules.score_and_judge(wins, hands)
+    context.state.can_win[asked] |= may_win
+    return scores
+
+
+def _unjudged(context: StepContext) -> tuple[Games, Wins]:
+    games, hands = zip(*context.unjudged, strict=True)
+    return np.concatenate(games), Wins.join(list(hands))
+
+
 def describe(context: StepContext, won: Won) -> Wins:
     """The wins that were declared, as scoring wants them."""
     state, seats = context.state, won.seats
     if won.opening:
         wins = context.rules.take_opening(state, seats, state.stage[seats.game])
     else:
-        wins = wins_from_state(state, seats, won.tile, won.source, won.from_seat)
+        wins = wins_from_state(context.rules, state, seats, won.tile, won.source, won.from_seat)
     if context.rules.turned_up_after_win:
         wins.turned_up = state.next_tiles(seats.game, context.rules.turned_up_after_win)
     return wins

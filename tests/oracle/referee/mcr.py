@@ -125,6 +125,7 @@ class Mcr(Variant):
         "base": 8,
         "mixed_kongs": 5,
         "flower_tiles": True,  # no rule depends on it: without flowers there are none to draw
+        "private_walls": False,
         "flower_points": 1,
         "change_seats": False,
         "initial_points": 0,

@@ -59,13 +59,13 @@ class Play:
 
     def begin_turn(self, seat):
         """Draw from the front of the wall, or end the hand."""
-        if self.left == 0 or self.last_discard:
+        if self.left_to(seat) == 0 or self.last_discard:
             self.end_with_draw()
             return
         self.turn, self.drawn = seat, None
         self.kong_draws, self.flower_draw, self.eighth_flower = 0, False, False
         self.players[seat].draws += 1
-        self.receive(self.wall.pop(0))
+        self.receive((self.wall[seat] if self.variant.private_walls else self.wall).pop(0))
 
     def receive(self, tile):
         """The seat whose turn it is takes this tile; a flower is exposed and replaced."""
@@ -109,7 +109,7 @@ class Play:
         seat, player = self.turn, self.players[self.turn]
         options = {f"discard {tile}" for tile in player.hand}
         if self.drawn is not None:  # common.md#when-a-kong-may-be-declared: self kongs (and a win) only after a draw
-            if self.left > 0:
+            if not self.is_last(seat) and self.left_to(seat) > 0:
                 options |= self.self_kongs(player)
             if self.eighth_flower or self.judge(seat, "draw").legal:
                 options.add("win")
@@ -177,12 +177,13 @@ class Play:
         options = set()
         if self.judge(seat, "discard", tile, discarder).legal:
             options.add("win")
-        if self.left == 0 or self.last_discard or not self.variant.may_meld(self, tile):
+        if self.is_last(discarder) or self.last_discard or not self.variant.may_meld(self, tile):
             return options  # common.md#after-the-last-tile: the last discard can only be won on
         player = self.players[seat]
         if player.hand.count(tile) >= 2:
             options.add("pung")
-        if player.hand.count(tile) >= 3 or (self.variant.adds_discard_to_pung() and self.pung_of(seat, tile)):
+        makes_kong = player.hand.count(tile) >= 3 or (self.variant.adds_discard_to_pung() and self.pung_of(seat, tile))
+        if makes_kong and self.left_to(seat) > 0:
             options.add("kong")
         if seat == (discarder + 1) % self.variant.seats:  # common.md#chows
             options |= {name for name, run in self.chows(tile).items() if self.has_rest_of_run(player, tile, run)}
@@ -294,7 +295,7 @@ class Play:
         self.kong_draws += 1
         self.flower_draw = False
         self.pending_growth = self.variant.reserve_growth(meld_type)
-        self.receive(self.wall.pop())
+        self.receive(self.wall[seat].pop(0) if self.variant.private_walls else self.wall.pop())
 
     # --- winning and the end ----------------------------------------------------------------------
 
@@ -319,7 +320,7 @@ class Play:
             "flowers": player.flowers,
             "kong_draws": self.kong_draws if source == "draw" else 0,
             "flower_draw": self.flower_draw if source == "draw" else False,
-            "last_tile": self.left == 0,
+            "last_tile": self.is_last(seat if source == "draw" or from_seat is None else from_seat),
             "first_draw": source == "draw" and player.draws == 1 and self.claims_or_kongs == 0,
             "robbing_gold": robbing_gold,
             "round_wind": self.round_wind,

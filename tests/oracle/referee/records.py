@@ -8,7 +8,7 @@ class Start:
     """All the chance of one hand. Tiles are names; fields below the line count for the first hand only."""
 
     hands: list  # by seat, before flowers are replaced; the dealer's last tile is his first draw
-    wall: list  # front draws from the left, replacements from the right
+    wall: list  # front draws from the left, replacements from the right; private walls: a list for each seat
     indicators: list = field(default_factory=list)  # turned up, in order; not in the wall
     house_dice: int | None = None  # Taiwan: sum of three dice
     lao_dice: bool = False  # Hangzhou: doubles or a 12

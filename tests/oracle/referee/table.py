@@ -37,7 +37,17 @@ class Referee(Play):
     @property
     def left(self):
         """Tiles that can still be drawn."""
+        if self.variant.private_walls:
+            return sum(map(len, self.wall))
         return max(0, len(self.wall) - self.reserve)
+
+    def left_to(self, seat):
+        """Tiles that this seat can still draw."""
+        return len(self.wall[seat]) if self.variant.private_walls else self.left
+
+    def is_last(self, seat):
+        """Whether the seat after this one, whose turn it is, has nothing to draw (common.md#after-the-last-tile)."""
+        return self.left_to((seat + 1) % self.variant.seats) == 0
 
     @property
     def dealer(self):
@@ -70,6 +80,8 @@ class Referee(Play):
         self.house_winds = self._house_winds(start)
         self.players = [Player(hand) for hand in start.hands]
         self.wall, self.indicators = list(start.wall), list(start.indicators)
+        if self.variant.private_walls:
+            self.wall = [list(tiles) for tiles in start.wall]
         self.reserve = self.variant.reserve()
         self.wild = self.variant.fixed_wild
         if self.variant.has_indicator and self.wild is None:

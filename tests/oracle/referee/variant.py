@@ -48,6 +48,11 @@ class Variant:
     # --- the deal ---------------------------------------------------------------------------------
 
     @property
+    def private_walls(self):
+        """Whether each seat draws from a wall of its own."""
+        return self.knobs.get("private_walls", False)
+
+    @property
     def fixed_wild(self):
         return None
 

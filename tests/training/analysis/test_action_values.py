@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,31 @@ def positions(variant, games=6, moves=12, seed=3):
     for _ in range(moves):
         engine.step(agent.act(engine.view(), rng))
     return engine, np.flatnonzero(engine.seat_to_act >= 0)
+
+
+def test_what_better_choices_bring_is_not_too_high():
+    """Where all actions are worth the same, the best of them looks better in its own worlds, and not in others."""
+    rng, actions, worlds = np.random.default_rng(5), 10, 64
+    positions = np.repeat(np.arange(300), actions)
+    points = rng.normal(0, 50, (len(positions), worlds)).astype(np.int32)
+    points[positions >= 200] += 10 * (np.arange(len(positions)) % actions)[positions >= 200, None]  # the first is worst
+    found = ActionValues(
+        rules("hebei"),
+        np.zeros(300, np.int8),
+        np.zeros(300, np.int64),
+        np.full(300, worlds),
+        positions,
+        np.tile(np.arange(actions), 300),
+        points,
+        np.zeros(points.shape, np.int8),
+    )
+    mean, error = found.gain()
+    same, different = mean[:200], mean[200:]
+    assert abs(same.mean()) < 3 * np.hypot.reduce(error[:200]) / 200 < 2
+    assert found.against_best().mean.reshape(300, actions)[:200, 0].mean() < -8  # what costs look like
+    assert 80 < different.mean() < 90  # the best one brings 90, and is not always chosen
+    fewer = replace(found, worlds=np.full(300, 3), points=points[:, :3], end=found.end[:, :3])
+    assert np.isinf(fewer.gain()[1]).all()
 
 
 @pytest.mark.parametrize("variant", variants("fuzhou"))

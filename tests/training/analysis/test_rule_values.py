@@ -15,7 +15,6 @@ from mahjong_training.analysis.rule_report import sentences
 from mahjong_training.analysis.rule_values import (
     Influence,
     _mean,
-    _spread,
     changes_of,
     compare,
     every_knob,
@@ -142,17 +141,6 @@ def test_every_knob_is_turned_to_each_of_its_other_values():
     assert "rotation=true" not in every_knob(rules("hebei", players=4))[0]  # which cannot be
 
 
-def test_influence_is_what_a_ratio_follows():
-    totals, counts = np.array([3, 0, 5, 4]), np.array([1, 0, 2, 1])
-    found = _mean(totals, counts)
-    assert found.value == 3
-    assert found.of_deal.tolist() == [0, 0, -1, 1]
-    many = _mean(np.tile(totals, 10), np.tile(counts, 10))
-    assert many.less(many).half_width == 0
-    assert _mean(totals, np.zeros(4)).value == 0
-    assert _spread(np.array([[3, -3], [1, -1]])).value == pytest.approx(np.sqrt(5))
-
-
 def test_intervals_of_differences_cover():
     rng, covered = np.random.default_rng(5), []
     for _ in range(1000):
@@ -178,18 +166,6 @@ def test_the_command(tmp_path, capsys):
     assert found["changes"][0]["differences"]["win_points"]["mean"] < 0
     assert (tmp_path / "rules.csv").read_text(encoding="utf-8").startswith("rules,number,mean,low,high,difference")
     assert max(map(len, told.splitlines()[:-1])) <= 100
-
-
-@pytest.mark.thorough
-def test_the_command_with_matches(tmp_path, capsys):
-    words = ["rule-values", "--variant", "wuhan", "--knobs", "dealer_rule=always_next", "--hands", "3", "--deals", "12"]
-    assert main([*words, "--out", str(tmp_path)]) == 0
-    told = capsys.readouterr().out
-    assert "12 deals of up to 3 hands" in told
-    assert "first dealer" in told
-    assert max(map(len, told.splitlines()[:-1])) <= 100
-    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
-    assert found["as_it_is"]["numbers"]["hands"]["mean"] == 3
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import re
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -67,6 +64,7 @@ def test_what_is_imitated_is_what_was_recorded(hebei):
         read_decisions(data.where(rows=lambda rows: rows["step"] > 9999), network, 9, seed=1)
 
 
+@pytest.mark.thorough
 def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
     assert train(tmp_path / "run", "--dataset", hebei) == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
@@ -199,22 +197,6 @@ def test_a_missing_parquet_file_is_written_again(parquet, tmp_path):
     assert files(copy) == files(parquet)
 
 
-@pytest.mark.thorough
-def test_a_command_that_was_killed_is_gone_on_with(parquet, tmp_path):
-    out, command = tmp_path / "killed", [sys.executable, "-m", "mahjong_env", "record", "--variant", "hebei", *KEPT]
-    rooms = [str(Path(__file__).parents[3] / room) for room in ("", "agents", "training")]
-    process = subprocess.Popen(
-        [*command, "--out", str(out), "--processes", "2"], env={**os.environ, "PYTHONPATH": os.pathsep.join(rooms)}
-    )
-    while not (list(out.glob("hands-*")) or list(out.glob(".*.partial"))):
-        assert process.poll() is None
-        time.sleep(0.001)
-    process.kill()
-    process.wait()
-    assert record(out, "--processes", "2") == 0
-    assert files(out) == files(parquet)
-
-
 def test_columns_that_there_are_not_are_refused(tmp_path, capsys):
     assert record(tmp_path / "none", "future") == 2
     assert "--parquet has no 'future'; there are observation, events, hidden" in capsys.readouterr().err
@@ -244,18 +226,6 @@ def test_the_data_sheet_says_how_to_read_it(parquet, place, tmp_path, monkeypatc
         first = found["first"]
         assert len(first["action"]) == 256
         assert first["mask"][np.arange(256), first["action"]].all()
-
-
-def test_minari_reads_it(hebei, tmp_path, monkeypatch):
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    minari = pytest.importorskip("minari")
-    pytest.importorskip("pyarrow")
-    data = open_dataset(hebei).where(rows=lambda rows: rows["hand"] < 3)
-    to_minari(
-        data, "mahjong_env/test-v0", author="nobody", author_email="a@b.c", algorithm_name="x", code_permalink="y"
-    )
-    found = minari.load_dataset("mahjong_env/test-v0")
-    assert found.total_steps == len(data)
 
 
 @pytest.mark.parametrize(("package", "call"), [("pyarrow", to_parquet), ("minari", to_minari)])

@@ -40,6 +40,7 @@ def settings(agent, **more):
     return EvaluateConfig(variant="hebei", agents=(agent, "greedy"), deals=12, seed=3, **more)
 
 
+@pytest.mark.thorough
 def test_failures_are_counted_and_named_at_the_end(bot, tmp_path, capsys, caplog):
     found = run(settings(f"{bot}?failures=1000", out=tmp_path / "out"))
     number = found.failures()["command:simple-python"]
@@ -52,6 +53,7 @@ def test_failures_are_counted_and_named_at_the_end(bot, tmp_path, capsys, caplog
     assert evaluate(settings(bot)).failures() == {}
 
 
+@pytest.mark.thorough
 def test_what_was_played_before_a_failure_is_kept(bot, tmp_path):
     config = settings(f"{bot}?failures=0&games=6", out=tmp_path / "out")
     with pytest.raises(AgentError, match=r"(?s)no more.*[1-9]\d* of 12 parts are kept in"):

@@ -167,6 +167,7 @@ class TestInterrupted:
 
     def test_the_time_that_is_left(self, monkeypatch):
         """Of three line-ups: 100 s for the first part, 60 s for the second."""
+        monkeypatch.setattr(evaluation_command, "sigma", lambda rules: 40.0)
         told, now = [], iter([0.0, 100.0, 160.0])
         monkeypatch.setattr(console.time, "monotonic", lambda: next(now))
         evaluate(EvaluateConfig(variant="wuhan", agents=TRIO, deals=1, lineups="pairs"), told.append)

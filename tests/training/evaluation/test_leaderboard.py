@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mahjong_agents import make_agent
@@ -11,7 +13,8 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_env import VARIANTS, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
-from mahjong_training.evaluation import leaderboard
+from mahjong_training.evaluation import contests, leaderboard, standing
+from mahjong_training.evaluation.estimates import ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 
@@ -26,15 +29,16 @@ class Last:
 
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
     readme, own = tmp_path / "README.md", tmp_path / "mine.py"
-    readme.write_text(f"before\n{leaderboard.START}\nold\n{leaderboard.END}\nafter\n", encoding="utf-8")
+    readme.write_text(f"before\n{standing.START}\nold\n{standing.END}\nafter\n", encoding="utf-8")
     own.write_text(AGENT_FILE, encoding="utf-8")
     words = ["leaderboard", "--variants", "hebei", "--levels", "0", "2", "--deals", "4", "--out", str(tmp_path / "out")]
+    words += ["--mixed-deals", "0", "--matches", "0"]
     assert main([*words, "--readme", str(readme)]) == 0
     told = capsys.readouterr().out
     assert "| 0: random | " in told
     text = readme.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{leaderboard.START}\nPoints a hand in sigma")
-    assert text.endswith(f"{leaderboard.END}\nafter\n")
+    assert text.startswith(f"before\n{standing.START}\nPoints a hand in sigma")
+    assert text.endswith(f"{standing.END}\nafter\n")
     assert "old" not in text
     (one,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     expected = measure(
@@ -48,16 +52,84 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     assert one["rows"][0]["against"]["greedy"]["points"]["mean"] == expected.of(0).points.mean
     assert one["overall"]["random"]["mean"]["mean"] == pytest.approx(expected.of(0).points.mean)
     assert one["overall"]["greedy"]["nash_share"]["mean"] == pytest.approx(1)
-    assert (tmp_path / "out" / "payoffs.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "out" / "payoffs-dark.svg").read_text(encoding="utf-8").count("<svg") == 1
+    assert 'srcset="payoffs-dark.svg"' in text  # beside the page
+    assert (tmp_path / "payoffs-light.svg").exists()
     assert "| Nash rating |" in (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8")
     played = []
-    plain = leaderboard.play_block
-    monkeypatch.setattr(leaderboard, "play_block", lambda *given: played.append(given) or plain(*given))
+    plain = contests.play_block
+    monkeypatch.setattr(contests, "play_block", lambda *given: played.append(given) or plain(*given))
     assert main([*words, "--agents", f"{own}:Last"]) == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
     (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
-    assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
+    assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("mine.py:Last") == 2
+
+
+@pytest.mark.thorough
+def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
+    """Three others of a pool of four sit beside an agent, each as often; a file keeps what several runs found."""
+    words = [
+        "leaderboard",
+        "--variants",
+        "fuzhou",
+        "--levels",
+        "2",
+        "--pool",
+        "random",
+        "greedy",
+        "closed-greedy",
+        "folding",
+    ]
+    words += ["--deals", "1", "--mixed-deals", "40", "--matches", "32", "--match-hands", "2", "--out", str(tmp_path)]
+    assert main([*words, "--kept", str(tmp_path / "kept.json"), "--agents", "random"]) == 0
+    kept = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
+    assert kept["random"]["mixed"]["high"] < 0 < kept["greedy"]["mixed"]["low"]
+    assert kept["greedy"]["how_mixed"]["deals"] == 40
+    for found in kept.values():
+        places = [one["mean"] for one in found["places"]]
+        assert sum(places) == pytest.approx(1)
+        assert found["mean_place"]["mean"] == pytest.approx(sum((1 + at) * share for at, share in enumerate(places)))
+    assert kept["greedy"]["mean_place"]["mean"] < kept["random"]["mean_place"]["mean"]
+    assert "Whole matches" in capsys.readouterr().out
+    agents = {name: make_agent(name) for name in ("random", "greedy", "closed-greedy", "folding")}
+    tables = leaderboard.mixed(rules("fuzhou"), agents, "greedy", list(agents), range(40))
+    assert [table.agents for table in tables][-1] == ("greedy", "closed-greedy", "folding")  # with a copy of itself
+    assert [(one.first, one.last) for table in tables for one in table.blocks] == [
+        (0, 10),
+        (10, 20),
+        (20, 30),
+        (30, 40),
+    ]
+    words[words.index("--levels") + 1] = "1"
+    words[words.index("--deals") + 1] = "0"
+    assert main([*words, "--kept", str(tmp_path / "kept.json"), "--mixed-deals", "0", "--matches", "0"]) == 0
+    again = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
+    assert again["greedy"] == kept["greedy"]
+    assert set(again) == {"random", "greedy", "closed-greedy"}
+
+
+def test_few_matches_have_no_interval_and_say_how_many_they_are():
+    def shown(deals):
+        places = np.tile([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], (deals // 2, 1))
+        *shares, mean = (ratio(one, np.ones(deals)) for one in [*places.T, places @ [1, 2, 3]])
+        found = {"places": shares, "mean_place": mean, "how_places": {"deals": deals}}
+        kept = standing.Kept(Path(), {})
+        kept.add("hebei", "greedy", found)
+        return standing.page(kept.rows)
+
+    assert "| 38 38 25; 1.88 (24 deals: too few for ±) |" in shown(24)
+    assert "| 38 38 25; 1.88 ± 0.05 |" in shown(30)
+
+
+def test_ratings_follow_who_comes_before_whom():
+    pytest.importorskip("openskill")
+    agents = {name: make_agent(name) for name in ("random", "greedy", "folding")}
+    played = rules("hebei")
+    tables = leaderboard.mixed(played, agents, "random", ("greedy", "folding"), range(40))
+    config = LeaderboardConfig()
+    found = leaderboard.ratings([*contests.play_contests(tables, agents, config, 3)])
+    assert found["random"] < min(found["greedy"], found["folding"])
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
@@ -69,8 +141,22 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
         played.append(block)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(leaderboard, "play_block", interrupted)
-    words = ("--variants", variant, "--levels", "0", "2", "--deals", "40", "--out", str(tmp_path))
+    monkeypatch.setattr(contests, "play_block", interrupted)
+    words = (
+        "--variants",
+        variant,
+        "--levels",
+        "0",
+        "2",
+        "--deals",
+        "40",
+        "--out",
+        str(tmp_path),
+        "--mixed-deals",
+        "0",
+        "--matches",
+        "0",
+    )
     assert main(["leaderboard", *words]) == 130
     assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
     assert played[0].control_variates == (variant != "wuhan")
@@ -86,13 +172,14 @@ def test_rows_come_in_the_order_of_levels():
     [
         (("--levels", "99"), "there is no level 99"),
         (("--variants", "nowhere"), "nowhere"),
-        (("--deals", "0"), "--deals must be at least 1"),
+        (("--deals", "-1"), "--deals, --mixed-deals and --matches are at least 0"),
+        (("--pool", "greedy", "greedy"), "--pool has 1 agents"),
         (("--agents", "nobody"), "nobody"),
         (("--readme", "README.md"), "nothing shows where the table goes"),
     ],
 )
 def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(leaderboard, "play_block", lambda *_: pytest.fail("has begun to play"))
+    monkeypatch.setattr(contests, "play_block", lambda *_: pytest.fail("has begun to play"))
     assert main(["leaderboard", "--levels", "0", *words]) == 2
     assert message in capsys.readouterr().err

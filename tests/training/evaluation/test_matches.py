@@ -168,3 +168,6 @@ class TestSigma:
         assert 3 < found < 4.2
         assert sigma(rules("hebei")) is found
         assert sigma(rules("hebei", players=4)) != found
+
+    def test_where_nobody_can_draw_it_is_a_point(self):
+        assert sigma(rules("taiwan", dead_tiles=71)) == 1

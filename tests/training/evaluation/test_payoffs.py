@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from mahjong_training.evaluation.payoffs import Payoffs, alpha_rank, antisymmetric, nash_mixture
+from mahjong_training.evaluation import standing
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.payoffs import Payoffs, alpha_rank, antisymmetric, nash_mixture, picture
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 DOMINATED = np.array([[0.0, 0.3, 0.9], [-0.2, 0, 0.5], [-0.8, -0.6, 0]])
@@ -63,7 +67,7 @@ class TestIntervals:
     def payoffs(self, deals):
         rng = np.random.default_rng(3)
         by_deal = rng.normal(1.0, 4.0, (3, 3, deals)) * ~np.eye(3, dtype=bool)[:, :, None]
-        return Payoffs(("a", "b", "c"), by_deal, np.zeros((3, 3), np.bool_))
+        return Payoffs(("a", "b", "c"), by_deal)
 
     def test_of_means_are_those_of_the_sampling_error(self):
         payoffs = self.payoffs(2000)
@@ -75,3 +79,30 @@ class TestIntervals:
     def test_of_few_deals_are_none(self):
         mean = self.payoffs(20).summary()["a"]["mean"]
         assert (mean.low, mean.high) == (-np.inf, np.inf)
+
+
+DUELS = {"Hebei $": {("a", "b"): Estimate(0.2, 0.1, 0.3), ("b", "a"): Estimate(-0.1, -0.3, 0.1)}}
+
+
+class TestPicture:
+    def test_names_agents_and_says_what_is_clear(self):
+        drawn = picture(DUELS, "light")
+        assert re.search(r"weight: 700[^>]*>\+0.20<", drawn)
+        assert re.search(r">-0.10<|>\u22120.10<", drawn)
+        assert not re.search(r"weight: 700[^>]*>.0.10<", drawn)
+        assert {"a", "b", "Hebei $"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+
+    def test_is_the_same_every_time_and_has_no_ground(self):
+        light, dark = (picture(DUELS, theme) for theme in ("light", "dark"))
+        assert light == picture(DUELS, "light")
+        assert "#cfd3da" in dark
+        assert "#cfd3da" not in light
+        assert 'style="fill: #ffffff; ' not in dark.partition('<g id="axes_1"')[0]
+
+
+def test_a_matrix_is_of_those_who_have_all_met():
+    met, half = Estimate(0.1, 0.0, 0.2), {"mean": 0.1, "low": 0.0, "high": 0.2}
+    rows = {"hebei": {"greedy": {"duels": {"random": half}}, "random": {"duels": {"greedy": half}}, "value": {}}}
+    assert standing.matrices(rows) == {"Hebei": {("greedy", "random"): met, ("random", "greedy"): met}}
+    rows["hebei"]["value"] = {"duels": {"greedy": half}}
+    assert set(standing.matrices(rows)["Hebei"]) == {("greedy", "random"), ("random", "greedy")}

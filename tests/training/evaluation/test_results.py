@@ -13,9 +13,10 @@ from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.estimates import Estimate
-from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import one_against_copies, orders_of
 from mahjong_training.evaluation.matches import measure
-from mahjong_training.evaluation.results import Evaluation, difference
+from mahjong_training.evaluation.results import Evaluation, difference, shares_of_places
 
 
 class TestDifference:
@@ -91,3 +92,16 @@ class TestVerdicts:
         (league,) = evaluate(EvaluateConfig(variant="hebei", agents=agents, deals=40, lineups="league")).verdicts()
         assert league.endswith("less than the average of the other 1: worse (95 %)")
         assert evaluate(EvaluateConfig(variant="hebei", agents=("random",), deals=2)).verdicts() == []
+
+
+def test_places_are_shared_by_persons_of_equal_points():
+    points = np.array([[5, -5, 0], [1, 1, -2], [0, 0, 0]])
+    zeros, none = np.zeros_like(points), np.zeros(3, np.int64)
+    played = Played(none, points, zeros, zeros, zeros, none, {}, np.zeros((3, 0), np.int64), np.zeros(0, np.uint8))
+    # Agent 0 sits first, last and in the middle, as the orders of seats go.
+    orders = [order.index(0) for order in orders_of((0, 1, 1))]
+    assert orders == [0, 1, 2]
+    found = shares_of_places((0, 1, 1), [played], "all")
+    np.testing.assert_allclose(found, [np.mean([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]], axis=0)])
+    found = shares_of_places((0, 1, 1), [played], "all", agent=1)
+    np.testing.assert_allclose(found, [np.mean([[0, 0.5, 0.5], [0.25, 0.25, 0.5], [1 / 3, 1 / 3, 1 / 3]], axis=0)])

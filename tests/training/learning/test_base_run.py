@@ -78,7 +78,7 @@ def learned(device=None):
         assert {array.device for part in parts for array in part.parameters()} == {device}
     for number in range(2):
         network = ActionNetwork(learner.weights())
-        hands = play_hands(VARIANTS["hebei"], network, [], tables=6, share=0, seed=[number])
+        hands = play_hands(VARIANTS["hebei"], network, [], tables=2, share=0, seed=[number])
         learner.update(hands, number=number, progress=0.0)
         learner.refresh_reference()
     return learner

@@ -12,6 +12,7 @@ from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import contests, standing
 from mahjong_training.learning import best_response, run
 from mahjong_training.learning.best_response import FILE
 from mahjong_training.seeds import response_seed
@@ -30,6 +31,8 @@ def small(monkeypatch):
     settings.width = TrainConfig.width
     monkeypatch.setattr(best_response, "TrainConfig", settings)
     monkeypatch.setattr(best_response, "_TRIAL_DEALS", 40)
+    for module in (best_response, run):
+        monkeypatch.setattr(module, "sigma", lambda rules: 3.7)
 
 
 def found_in(folder):
@@ -37,13 +40,14 @@ def found_in(folder):
     return {name: value for name, value in found.items() if name != "seconds"}
 
 
+@pytest.mark.thorough
 def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch):
     gates, plays, tests = [], [], []
-    gate, part, play = run.gate, run.play_part, best_response.play_block
-    monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.append(given[3].name) or gate(*given, **rest))
+    gate, part, play = run.gate, run.play_part, contests.play_block
+    monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.append(given[3]) or gate(*given, **rest))
     monkeypatch.setattr(run, "play_part", lambda common, seed: plays.append(common) or part(common, seed))
     monkeypatch.setattr(
-        best_response, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
+        contests, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
     )
     found = best_response.run(replace(CONFIG, out=tmp_path / "run", seed=3))
     assert set(gates) == {"closed-greedy"}
@@ -56,6 +60,7 @@ def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monke
     assert kept["points"]["mean"] == found.points.mean
 
 
+@pytest.mark.thorough
 def test_it_goes_on_where_it_stopped(tmp_path, capsys):
     whole = best_response.run(replace(CONFIG, out=tmp_path / "run"))
     first = found_in(tmp_path / "run")
@@ -70,10 +75,25 @@ def test_it_goes_on_where_it_stopped(tmp_path, capsys):
     assert whole.points.mean == first["points"]["mean"]
 
 
-def test_what_was_not_learned_is_worth_nothing_more(tmp_path):
-    """While no gate has been passed, the response is what it began as, on the same deals."""
+@pytest.mark.thorough
+def test_what_was_not_learned_is_worth_nothing_more_and_played_once(tmp_path, monkeypatch):
+    """While no gate has been passed, the response is what it began as."""
+    played, play = [], contests.play_block
+    monkeypatch.setattr(contests, "play_block", lambda *given: played.append(given) or play(*given))
     found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run"))
     assert found.learned.mean == 0
+    assert len(played) == 1
+
+
+@pytest.mark.thorough
+def test_standings_keep_what_a_response_wins(tmp_path):
+    kept = tmp_path / "standings.json"
+    found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run", kept=kept))
+    rows = standing.Kept.read(kept).rows
+    assert rows["hebei"]["closed-greedy"]["response"]["mean"] == pytest.approx(found.points.mean / found.sigma)
+    assert "(17, from greedy) |" in standing.page(rows)
+    with pytest.raises(TrainingError, match="without --knobs"):
+        best_response.run(replace(CONFIG, knobs=("cap=8",), out=tmp_path / "other", kept=kept))
 
 
 class TestStart:

@@ -40,6 +40,7 @@ def late_view(variant="hebei", games=10, moves=40):
     return engine.view(np.flatnonzero(engine.seat_to_act >= 0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("network", [f"{ATTENTION}?width=8", f"{RECURRENT}?width=8"])
 def test_an_example_learns_is_saved_and_plays(network, tmp_path, capsys):
     out = tmp_path / "run"

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from mahjong_agents import make_agent
-from mahjong_env import VARIANTS, rules
+from mahjong_env import rules
 from mahjong_training.errors import RewardError
 from mahjong_training.learning.rewards import Clipped, Paid, Points, Ranked, Sigma, find_reward, pay, potential
 from mahjong_training.sb3.vec_env import TableVecEnv
+from support.marks import variants
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +122,7 @@ def sums_of_hands(rewards, dones):
     return np.array(found)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", variants("hebei"))
 def test_tables_pay_what_the_reward_says(variant, unit):
     tables = TableVecEnv(rules(variant), 8, [make_agent("greedy")], seed=3)
     plain, dones, ends = play(tables, 60)

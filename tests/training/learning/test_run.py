@@ -152,23 +152,6 @@ class TestRuns:
         assert any(run.tensorboard.iterdir())
         assert PolicyFile.read(run.initial).training["steps"] == 0
 
-    @pytest.mark.thorough
-    def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
-        config = replace(CONFIG, out=tmp_path / "run")
-        update, calls = ppo_run.PpoRun.update, []
-
-        def interrupted(self, **arguments):
-            calls.append(arguments)
-            if len(calls) == 4:
-                raise KeyboardInterrupt
-            update(self, **arguments)
-
-        monkeypatch.setattr(ppo_run.PpoRun, "update", interrupted)
-        with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
-            ppo_run.run(config)
-        folder = ppo_run.run(replace(config, resume=True))
-        assert_same_run(folder, whole)
-
     def test_it_saves_before_it_measures(self, measured, tmp_path):
         """The update that the message counts is the one that it goes on from, and the measurement is made again."""
         config = replace(QUICK, out=tmp_path / "run")
@@ -180,7 +163,9 @@ class TestRuns:
 
     # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
     @pytest.mark.thorough
-    @pytest.mark.parametrize(("number", "moment"), [(1, "measure"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")])
+    @pytest.mark.parametrize(
+        ("number", "moment"), [(1, "begin_to_measure"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")]
+    )
     def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
         """The update that the message counts is the one that it goes on from."""
         module = base_run if hasattr(base_run, moment) and moment != "PolicyFile" else ppo_run
@@ -240,9 +225,7 @@ class TestRuns:
 
     @pytest.mark.thorough
     def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
-        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
-        for key, array in PolicyFile.read(whole.last).weights.items():
-            np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
+        assert_same_run(ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2, threads=2)), whole)
 
     def test_the_parts_of_a_run_are_those_that_it_began_with(self, measured, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(ppo_run, "new_executor", lambda *how: LocalExecutor())
@@ -331,13 +314,13 @@ def test_it_is_what_the_candidate_wins_more():
 
 
 def test_both_play_deals_of_their_own_gate(monkeypatch):
-    seeds, measure = [], ppo_run.measure
+    seeds, begin = [], ppo_run.begin_to_measure
 
     def noting(*args, seed, **more):
         seeds.append(seed)
-        return measure(*args, seed=seed, **more)
+        return begin(*args, seed=seed, **more)
 
-    monkeypatch.setattr(ppo_run, "measure", noting)
+    monkeypatch.setattr(ppo_run, "begin_to_measure", noting)
     for number in (1, 2):
         try_gate(RANDOM, RANDOM, number=number, deals=2)
     assert seeds[0] == seeds[1] != seeds[2] == seeds[3]

@@ -26,13 +26,14 @@ from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError
 from mahjong_training.evaluation import command as evaluate
-from mahjong_training.evaluation import leaderboard
+from mahjong_training.evaluation import contests, leaderboard
 from mahjong_training.runtime import cache
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.versions import versions
 from support.marks import everyday
 
-LEADERBOARD = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", "--deals", "2", "--out")
+PAIRS = ("--deals", "2", "--mixed-deals", "0", "--matches", "0")
+LEADERBOARD = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", *PAIRS, "--out")
 EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "--deals", "6", "--out")
 OTHER_CODE = {**versions(), "code of mahjong_env": "another"}
 HEBEI = rules("hebei")
@@ -81,7 +82,7 @@ def contents(folder):
 
 class TestCode:
     def test_what_other_code_has_played_is_played_again(self, tmp_path, monkeypatch, capsys):
-        played = counted(monkeypatch, leaderboard)
+        played = counted(monkeypatch, contests)
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 2

@@ -11,7 +11,6 @@ from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.plane_inputs import SIZE
 from mahjong_env import rules
 from mahjong_env.testing import random_actions
-from mahjong_training.learning.rewards import Points
 from mahjong_training.sb3.vec_env import TableVecEnv
 
 OPPONENTS = (GreedyAgent(), RandomAgent())
@@ -100,22 +99,3 @@ class TestContract:
                     assert not np.array_equal(last, observations[table])
                     assert infos[table]["TimeLimit.truncated"] is False
         assert ended > 20
-
-
-class TestEpisodes:
-    def test_rewards_are_the_points_of_the_learner(self):
-        env = tables(reward=Points(0.5))
-        paid = np.zeros(16)
-        checked = 0
-        for _, rewards, dones, infos in greedy_steps(env, 200):
-            paid += rewards / 0.5
-            for table in np.flatnonzero(dones):
-                episode = infos[table]["episode"]
-                # What kongs brought before the learner's first decision came with its first reward.
-                assert paid[table] == episode["r"]
-                checked += 1
-                assert episode["l"] >= 1
-                won = infos[table]["is_success"]
-                assert not won or episode["r"] > -8
-            paid[dones] = 0
-        assert checked > 100

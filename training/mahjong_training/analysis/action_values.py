@@ -150,6 +150,32 @@ class ActionValues:
             found[:, first:last] = difference[every, best], low, high, error[every, best]
         return Comparison(*found)
 
+    def gain(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Measure what better choices would have brought: one half of the worlds choose, the other half measure.
+
+        The action that is best in some worlds looks better in them than it is; in other worlds it does not. Each half
+        chooses once, and the mean of both is taken. (With five parts of which four choose, errors come out too small.)
+
+        Returns:
+            [n] points more than the actions taken, and their standard errors, which are independent of each other;
+            infinite with fewer than four worlds.
+        """
+        mean, variance = np.zeros(len(self.taken)), np.full(len(self.taken), np.inf)
+        starts = np.searchsorted(self.position, np.arange(len(self.taken) + 1))
+        for place, (first, last, worlds) in enumerate(zip(starts[:-1], starts[1:], self.worlds, strict=True)):
+            if worlds < 4:
+                continue
+            points = self.points[first:last, :worlds].astype(np.int64)
+            differences = points - points[self.reference[first] - first]
+            halves, variance[place] = (differences[:, ::2], differences[:, 1::2]), 0
+            for chooses, measures in (halves, halves[::-1]):
+                means = chooses.mean(axis=1)
+                if means.max() > 0:  # else the action taken is chosen: the difference to it is zero
+                    measured = measures[means.argmax()]
+                    mean[place] += measured.mean() / 2
+                    variance[place] += measured.var(ddof=1) / len(measured) / 4
+        return mean, np.sqrt(variance)
+
     def differences(self) -> NDArray[np.float64]:
         """[n, 109] paired mean differences of points to the action taken, NaN where an action is not legal."""
         table = np.full((len(self.taken), len(ACTIONS)), np.nan)
@@ -262,7 +288,7 @@ def evaluate_actions(
 def _batches(
     position: NDArray[np.intp], positions: NDArray[np.intp], worlds: int
 ) -> Iterator[tuple[NDArray[np.intp], int]]:
-    """Share out worlds of some positions into batches that are played at once: positions and a number of worlds."""
+    """Share out worlds of some positions into batches that are played at once: [k] positions and a number of worlds."""
     actions = np.bincount(position)
     first = 0
     while first < len(positions):

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from mahjong_env import Deal
 from mahjong_training.config import WorkersConfig
 
-
-@dataclass(frozen=True, kw_only=True)
-class DealConfig:
-    """How a hand begins, as `mahjong_env.Deal` has it; what is not named is shuffled from --seed."""
-
-    hands: tuple[str, ...] = ()
-    """Tiles of each seat, such as "123m 55z"; partial hands are filled at random. The dealer may name one more."""
-    draws: str = ""
-    """The next tiles of the wall, in order."""
-    replacements: str = ""
-    """The tiles drawn as replacements, in order."""
-    indicator: str | None = None
-    """The tile turned up."""
-    wild: str | None = None
-    """The wild kind, instead of the indicator that leads to it."""
-    dealer: int | None = None
-    """The seat of the dealer; 0 if not given."""
-    dealer_streak: int | None = None
-    """Hands for which the dealer has already kept the deal."""
-    round_wind: str | None = None
-    """1z to 4z."""
-    house_winds: str | None = None
-    """The wind of each seat, such as "1z 2z 3z 4z"."""
-    running_points: tuple[int, ...] | None = None
-    """Points of each person before the hand."""
-    tiles_left: int | None = None
-    """Tiles that can be drawn at the first decision."""
+DRAWN: Final = Deal(dealer=None, dealer_streak=None)
+"""A hand of which nothing is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +31,9 @@ class ReviewConfig(WorkersConfig):
     """The variant, where a hand is dealt."""
     knobs: tuple[str, ...] = ()
     """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
-    deal: DealConfig = field(default_factory=DealConfig)
-    """How the hand begins."""
+    deal: Deal = DRAWN
+    """How the hand begins; what is not named is shuffled from --seed, and of a hand of which something is named seat 0
+    is the dealer."""
     actions: tuple[str, ...] = ()
     """The actions that lead from the deal to the position, such as "discard 5m" pass."""
     agents: tuple[str, ...] = ("greedy",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from mahjong_env import Deal, Engine, Rules, action, make_engine
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.play.match import play_on_command
 from mahjong_env.records import GameRecord, Recorder, Replay, nth_record
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_env.viewer import viewer_html
 from mahjong_training.analysis import review_report as report
 from mahjong_training.analysis.action_values import ActionValues, evaluate_actions, join
-from mahjong_training.analysis.config import DealConfig, ReviewConfig
-from mahjong_training.analysis.review_page import MATCH, html_text
+from mahjong_training.analysis.config import DRAWN, ReviewConfig
+from mahjong_training.analysis.review_page import html_text
 from mahjong_training.analysis.study import Arrays, Study, csv_text
 from mahjong_training.errors import TrainingError
 
@@ -35,13 +35,17 @@ class Review(Study):
 
     kind = "review"
 
-    def __init__(self, config: ReviewConfig) -> None:
-        """Find the decisions; a `MahjongError` if settings, records, deals or agents cannot be used."""
-        self.positions = find_positions(config)
+    def __init__(self, config: ReviewConfig, record: GameRecord | None = None) -> None:
+        """Find the decisions, of a record or as the settings name them.
+
+        Raises:
+            MahjongError: settings, records, deals or agents cannot be used.
+        """
+        self.positions = find_positions(config) if record is None else _recorded(record, config)
         super().__init__(config, self.positions.record.rules)
         self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
         self.about = self.positions.record.to_json()
-        self.files = self.in_folder("review.json", "review.csv", "review.html", MATCH)
+        self.files = self.in_folder("review.json", "review.csv", "review.html")
         self.files += [] if config.notes is None else [config.notes]
 
     def play(self, task: int) -> Arrays:
@@ -60,8 +64,8 @@ class Review(Study):
             seed=int(np.random.SeedSequence([config.seed, task]).generate_state(1)[0]),
         ).arrays()
 
-    def report(self, played: list[Arrays]) -> list[str]:
-        """Print the findings; return JSON, CSV, the page, the match and its record, as far as they are asked for."""
+    def findings(self, played: list[Arrays]) -> report.Findings:
+        """Put together what was found in all parts."""
         config = self.config
         values = join([ActionValues(self.rules, **arrays) for arrays in played])
         settings = {
@@ -72,13 +76,40 @@ class Review(Study):
             "width": config.width,
             "milliseconds": config.milliseconds,
         }
-        found = report.findings(self.positions, values, settings)
+        return report.findings(self.positions, values, settings)
+
+    def report(self, played: list[Arrays]) -> list[str]:
+        """Print the findings; return JSON, CSV, the page, and the record with notes, as far as they are asked for."""
+        found, contents, config = self.findings(played), [], self.config
         report.print_findings(found)
-        match, contents = report.annotated(found), []
         if config.out is not None:
+            command = "" if config.record is None else play_on_command(str(config.record), config.match)
             contents += [self.json_text(report.as_json(found)), csv_text(report.as_lines(found))]
-            contents += [html_text(found), viewer_html(match)]
-        return contents if config.notes is None else [*contents, match.to_json() + "\n"]
+            contents += [html_text(found, command=command)]
+        return contents if config.notes is None else [*contents, report.annotated(found).to_json() + "\n"]
+
+
+def review_match(record: GameRecord, person: int, tell: Callable[[int, int], object], play_on: str = "") -> str:
+    """Review all choices of a person, with the usual settings: the entry point of `mahjong_env.play.reviews`.
+
+    Args:
+        record: the match.
+        person: whose choices.
+        tell: is told how many are done, and how many there are; what it raises ends the review.
+        play_on: see `html_text`.
+
+    Returns:
+        The page.
+
+    Raises:
+        MahjongError: the person had nothing to decide; something that the review needs is not installed.
+    """
+    study, played = Review(ReviewConfig(review=True, seat=person), record), list[Arrays]()
+    choices = len(study.positions.decision)
+    for task in study.tasks:
+        tell(task * _AT_ONCE, choices)
+        played.append(study.play(task))
+    return html_text(study.findings(played), play_on=play_on)
 
 
 # --- Positions ----------------------------------------------------------------------------------------------------
@@ -102,27 +133,26 @@ class Positions:
 
 def find_positions(config: ReviewConfig) -> Positions:
     """Return the decisions that the settings name; a `MahjongError` if they are none, or not there."""
-    is_deal_named = config.deal != DealConfig()
     if config.record is not None:
-        if config.variant is not None or config.knobs or config.actions or is_deal_named:
+        if config.variant is not None or config.knobs or config.actions or config.deal != DRAWN:
             raise TrainingError(
                 "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without "
                 "--record"
             )
-        return _recorded(config)
+        return _recorded(nth_record(config.record, config.match), config)
     if config.variant is None:
         raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
     if config.decisions or config.review or config.seat is not None or config.match != 1:
         raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
-    named = {name: value for name, value in vars(config.deal).items() if value is not None}
-    rules = read_rules(config.variant, config.knobs)
-    return _dealt(rules, Deal(**named) if is_deal_named else None, config.actions, config.seed)
+    deal, named = None, config.deal
+    if named != DRAWN:
+        deal = replace(named, dealer=named.dealer or 0, dealer_streak=named.dealer_streak or 0)
+    return _dealt(read_rules(config.variant, config.knobs), deal, config.actions, config.seed)
 
 
-def _recorded(config: ReviewConfig) -> Positions:
+def _recorded(record: GameRecord, config: ReviewConfig) -> Positions:
     """Return decisions of a recorded match: those that are named, or all of somebody that had more than one action."""
-    assert config.record is not None
-    record, seat, chosen = nth_record(config.record, config.match), config.seat, set(config.decisions)
+    seat, chosen = config.seat, set(config.decisions)
     last, people = len(record.actions) - 1, record.rules.people
     if config.review and chosen:
         raise TrainingError("--review looks at all decisions: it goes without --decisions")
@@ -152,8 +182,7 @@ def _recorded(config: ReviewConfig) -> Positions:
 def _dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) -> Positions:
     """Return the position that actions lead to, by their names, from a deal or else from the seed alone."""
     engine = make_engine(rules, 1, seed=seed)
-    records: list[GameRecord] = []
-    recorder = Recorder(engine, lambda *ended: records.extend(ended))
+    recorder = Recorder(engine, lambda *records: None)
     if deal is not None:
         recorder.reset(deals=deal)
     for number, name in enumerate(actions):
@@ -163,8 +192,4 @@ def _dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) -
             raise TrainingError(f"action {number + 1} of --actions, {name!r}: {error}") from None
     if engine.seat_to_act[0] < 0:
         raise TrainingError("--actions lead to the end of the hand: there is nothing left to decide")
-    reached, points = engine.select([0]), tuple(engine.points[0].tolist())
-    recorder.step([int(engine.action_mask[0].argmax())])  # a record has at least one action; it is taken back below
-    recorder.close()
-    record = replace(records[0], actions=records[0].actions[:-1], points=points, is_complete=False)
-    return Positions(record, np.array([len(actions)]), reached, None)
+    return Positions(recorder.so_far()[0], np.array([len(actions)]), engine, None)

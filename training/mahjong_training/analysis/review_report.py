@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from mahjong_env.drawing.text import table_text
 from mahjong_env.records import GameRecord
 from mahjong_training.analysis.action_values import ActionValues, Comparison, End
 from mahjong_training.analysis.study import new_console, new_table
-from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.estimates import Estimate, student_t
 
 _SHOWN: Final = 12
 """Decisions of a review that are told in sentences on the terminal; the files have all."""
@@ -56,12 +56,17 @@ class Line:
 class Decision:
     """The findings at one decision of a person: a line for each legal action, from the best one down.
 
-    Its number is counted from 0 over all actions of the match.
+    Attributes:
+        number: counted from 0 over all actions of the match.
+        seat: whose decision it is.
+        worlds: how many were played.
+        gain: the points that a better choice would have brought, with their standard error: see `ActionValues.gain`.
     """
 
     number: int
     seat: int
     worlds: int
+    gain: tuple[float, float]
     lines: tuple[Line, ...]
 
     @property
@@ -100,6 +105,13 @@ class Findings:
         """The decisions, the most expensive first."""
         return sorted(self.decisions, key=lambda decision: -decision.cost.mean)
 
+    def lost(self, seat: int | None = None) -> Estimate:
+        """The points that a person, or everybody, has lost by all decisions together: see `ActionValues.gain`."""
+        some = [decision for decision in self.decisions if seat in (None, decision.seat)]
+        mean, error = sum(one.gain[0] for one in some), np.hypot.reduce([one.gain[1] for one in some])
+        reach = student_t(max(min(one.worlds for one in some) // 2 - 1, 1), 0.95) * float(error)
+        return Estimate(mean, mean - reach, mean + reach)
+
     @property
     def summary(self) -> str:
         """Who played, on what, and what the numbers are, in words."""
@@ -118,6 +130,7 @@ class Findings:
 def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> Findings:
     """Put findings together; see `Findings`."""
     taken, best, words, means = values.against_taken(), values.against_best(), sentences(values), values.mean()
+    gains = list(zip(*(part.tolist() for part in values.gain()), strict=True))
     shares = {
         "wins": values.share(End.SELF_DRAWN, End.WON_ON_TILE),
         "self_draws": values.share(End.SELF_DRAWN),
@@ -140,7 +153,8 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
             )
             for at in own[np.argsort(-means[own], kind="stable")]
         )
-        decisions.append(Decision(int(number), int(values.seat[place]), int(values.worlds[place]), lines))
+        seat, worlds = int(values.seat[place]), int(values.worlds[place])
+        decisions.append(Decision(int(number), seat, worlds, gains[place], lines))
     return Findings(positions, values, settings, tuple(decisions))
 
 
@@ -150,7 +164,7 @@ def as_json(found: Findings) -> dict[str, Any]:
     for one in found.decisions:
         told = {"decision": one.number, "seat": one.seat, "worlds": one.worlds, "taken": one.taken.action}
         decisions.append(told | {"cost": asdict(one.cost), "actions": [asdict(line) for line in one.lines]})
-    return {**found.settings, "decisions": decisions}
+    return {**found.settings, "lost": asdict(found.lost()), "decisions": decisions}
 
 
 def as_lines(found: Findings) -> list[dict[str, Any]]:
@@ -185,52 +199,81 @@ def annotated(found: Findings) -> GameRecord:
 
 
 def sentences(found: ActionValues) -> list[tuple[str, str]]:
-    """Return for each action why it brings more or less than the one taken, and a sentence with all of it.
-
-    A share is called greater or smaller only where the paired 95 % interval of the difference is clear of zero.
-    """
-    ends = {
-        "wins": (End.SELF_DRAWN, End.WON_ON_TILE),
-        "deals in": (End.DEALT_IN,),
-        "others win": (End.DEALT_IN, End.OTHERS_WON),
-        "the hand is drawn": (End.DRAWN,),
-    }
-    ways = {verb: (found.against_taken(np.isin(found.end, some)), found.share(*some)) for verb, some in ends.items()}
-    points, worth, means, told = found.against_taken(), _worth_of_wins(found), found.mean(), []
-    for number, other in enumerate(found.reference):
-        name = ACTIONS[found.action[number]]
+    """Return for each action why it brings more or less than the one taken, and a sentence with all of it."""
+    points, means, told = found.against_taken(), found.mean(), []
+    for number, (other, coded) in enumerate(zip(found.reference, reasons(found), strict=True)):
+        name, why = ACTIONS[found.action[number]], reasons_text(coded)
         if number == other:
-            shares = [f"{verb} {_percent(share[number])}" for verb, (_, share) in ways.items() if verb != "others win"]
-            reasons = ", ".join(shares)
-            sentence = f"{name}, which the others are compared with: {means[number]:+.2f} points on average; {reasons}."
+            sentence = f"{name}, which the others are compared with: {means[number]:+.2f} points on average; {why}."
         else:
-            reasons = ", ".join(_reasons(number, int(other), ways, worth))
             difference = points.of(number)
             verdict = "" if difference.is_clear_of_zero else ", which is not clear of zero"
             against = f"{points_text(difference)} points against {ACTIONS[found.action[other]]}"
-            sentence = f"{name}: {against}{verdict}; {reasons}."
-        told.append((reasons, sentence))
+            sentence = f"{name}: {against}{verdict}; {why}."
+        told.append((why, sentence))
     return told
+
+
+Reason = tuple[str, str, str, str]
+"""A word of `PATTERNS` and one of `ENDS`, and the two numbers that the pattern is about, as text."""
+ENDS: Final[Mapping[str, tuple[str, str, tuple[End, ...]]]] = {
+    "wins": ("wins", "胡", (End.SELF_DRAWN, End.WON_ON_TILE)),
+    "deals in": ("deals in", "点炮", (End.DEALT_IN,)),
+    "others win": ("others win", "别人胡", (End.DEALT_IN, End.OTHERS_WON)),
+    "drawn": ("the hand is drawn", "流局", (End.DRAWN,)),
+}
+PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
+    "is": ("{} {}", "{} {}"),
+    "never": ("never {}", "从不{}"),
+    "hardly": ("hardly ever {}", "几乎不{}"),
+    "more": ("{} more often ({} against {})", "{}更多（{}，所打 {}）"),
+    "less": ("{} less often ({} against {})", "{}更少（{}，所打 {}）"),
+    "same": ("{} about as often ({} against {})", "{}差不多（{}，所打 {}）"),
+    "worth more": ("its {} bring more ({} points against {})", "{}的分更多（{} 分，所打 {}）"),
+    "worth less": ("its {} bring less ({} points against {})", "{}的分更少（{} 分，所打 {}）"),
+}
+
+
+def reasons_text(coded: Sequence[Reason], language: int = 0) -> str:
+    """Return reasons in English (0) or Chinese (1)."""
+    return ("，" if language else ", ").join(
+        PATTERNS[pattern][language].format(ENDS[end][language], own, its) for pattern, end, own, its in coded
+    )
+
+
+def reasons(found: ActionValues) -> list[list[Reason]]:
+    """Return for each action how hands end after it, against those after the action taken.
+
+    A share is called greater or smaller only where the paired 95 % interval of the difference is clear of zero.
+    """
+    ways = {
+        end: (found.against_taken(np.isin(found.end, some)), found.share(*some)) for end, (_, _, some) in ENDS.items()
+    }
+    worth = _worth_of_wins(found)
+    return [
+        list(_reasons(number, int(other), ways, worth))
+        if number != other
+        else [("is", end, _percent(share[number]), "") for end, (_, share) in ways.items() if end != "others win"]
+        for number, other in enumerate(found.reference)
+    ]
 
 
 def _reasons(
     number: int, other: int, ways: dict[str, tuple[Comparison, NDArray[np.float64]]], worth: tuple[Any, Any]
-) -> Iterator[str]:
-    """Yield how hands end after an action, against those after the action taken; see `_worth_of_wins`."""
-    for verb, (difference, share) in ways.items():
+) -> Iterator[Reason]:
+    """Yield the reasons of an action other than the one taken; see `_worth_of_wins`."""
+    for end, (difference, share) in ways.items():
         own, its = share[number], share[other]
-        always = verb in ("wins", "deals in")
+        always = end in ("wins", "deals in")
         if max(own, its) < _LEAST_SHARE:
             if always:
-                yield f"never {verb}" if own == 0 else f"hardly ever {verb}"
-        elif difference.of(number).is_clear_of_zero:
-            word = "more" if difference.mean[number] > 0 else "less"
-            yield f"{verb} {word} often ({_percent(own)} against {_percent(its)})"
-        elif always:
-            yield f"{verb} about as often ({_percent(own)} against {_percent(its)})"
-        if verb == "wins" and abs(worth[0][number] - worth[0][other]) > worth[1][number]:
-            word = "more" if worth[0][number] > worth[0][other] else "less"
-            yield f"its wins bring {word} ({worth[0][number]:.1f} points against {worth[0][other]:.1f})"
+                yield ("never" if own == 0 else "hardly"), end, "", ""
+        elif (is_clear := difference.of(number).is_clear_of_zero) or always:
+            pattern = "same" if not is_clear else "more" if difference.mean[number] > 0 else "less"
+            yield pattern, end, _percent(own), _percent(its)
+        if end == "wins" and abs(worth[0][number] - worth[0][other]) > worth[1][number]:
+            pattern = "worth more" if worth[0][number] > worth[0][other] else "worth less"
+            yield pattern, end, f"{worth[0][number]:.1f}", f"{worth[0][other]:.1f}"
 
 
 def _worth_of_wins(found: ActionValues) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -304,7 +347,6 @@ def print_findings(found: Findings) -> None:
             best = decision.lines[0]
             console.print(f"{decision.title}: {best.action} {best.reasons}.")
     console.print(
-        f"All costs together: {sum(max(decision.cost.mean, 0) for decision in found.decisions):.2f} points. The best "
-        "action is chosen by the same worlds, so that costs are rather too high than too low; the intervals allow "
-        "for that."
+        f"Points lost in all: {_range(found.lost())}. For each decision half of the worlds choose, "
+        "and the other half measure what that brings more: this sum is not too high, as the costs above are."
     )

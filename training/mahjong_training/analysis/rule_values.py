@@ -296,7 +296,7 @@ def without_row(rules: Rules, name: str) -> Rules:
     """
     struck = _row(rules, name)
     if not isinstance(rules, ScoredRules):
-        raise RulesError(f"{rules.name}: the scoring is no table that a row could be struck out of")
+        raise RulesError(f"{rules.name}: the scoring is not a table from which a row could be struck out")
     rows = tuple(
         _never(row) if row is struck else replace(row, comes_with=None) if row.comes_with == struck.name else row
         for row in rules.rows
@@ -322,6 +322,6 @@ def _never(row: Row) -> Row:
     """Return the row as one that never holds, asked in the same way."""
     no_hand = lambda wins: np.zeros(len(wins), np.bool_)  # noqa: E731
     never: dict[str, Any] = {} if row.in_some_reading is None else {"in_some_reading": no_hand}
-    is_of_readings = row.per_reading is not None or row.shape is not None
+    is_of_readings = row.per_reading is not None or row.per_sets is not None or row.shape is not None
     never |= {"per_reading": lambda reading: False} if is_of_readings else {"per_hand": no_hand}
-    return replace(row, **never, unless=(), comes_with=None)
+    return replace(row, of_facts=(), per_sets=None, of_sets=(), combines=None, **never, unless=(), comes_with=None)

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from mahjong_agents import make_agent
 from mahjong_env import MissingExtraError, Rules, __version__
-from mahjong_training.errors import InterruptedRunError
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
+from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -87,14 +86,14 @@ class Study(ABC):
         digests = [agent_digests(*one, self.rules) for one in zip(config["agents"], self.agents, strict=True)]
         depends_on = [rules_identity(self.rules), settings, digests, self.about]
         cache: ResultCache[int, Arrays] = ResultCache(out, self.kind, depends_on, read=dict, write=dict)
+
+        def kept() -> str:
+            told = f"{len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
+            return "" if out is None else told
+
         with alone_in(out):
-            try:
-                with stopping_in_order(), status() as tell:
-                    played = self._play_all(cache, tell)
-            except KeyboardInterrupt as interrupt:
-                kept = f"{len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
-                text = "interrupted" if out is None else f"interrupted; {kept}"
-                raise InterruptedRunError(text, exit_status(interrupt)) from None
+            with saying_what_is_kept(kept) as tell:
+                played = self._play_all(cache, tell)
             for path, content in zip(self.files, self.report(played), strict=True):
                 write_text(path, content)
             if self.files:

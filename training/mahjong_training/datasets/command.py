@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from typing import Any, Final
 
 from mahjong_agents import make_agent
@@ -45,7 +44,7 @@ def settings_of(config: RecordConfig) -> Settings:
     if config.hands > _MOST_HANDS:
         raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {_MOST_HANDS:,}, as it numbers them")
     if config.hands % config.num_hands:
-        raise DatasetError(f"--hands {config.hands} is no multiple of --num-hands {config.num_hands}")
+        raise DatasetError(f"--hands {config.hands} is not a multiple of --num-hands {config.num_hands}")
     rules = read_rules(config.variant, config.knobs)
     if not rules.ends_by_hands:
         raise DatasetError(f"with these house rules a game of {rules.title} does not end after --num-hands hands")
@@ -61,11 +60,10 @@ def settings_of(config: RecordConfig) -> Settings:
         if unknown := set(config.parquet) - PARQUET_COLUMNS.keys():
             raise DatasetError(f"--parquet has no {min(unknown)!r}; there are {', '.join(PARQUET_COLUMNS)}")
         versions["pyarrow"] = arrow_version()
-    defaults = {item.name: item.default for item in fields(rules)}
     return Settings(
         variant=rules.name,
         rules_version=rules.version,
-        knobs={name: value for name, value in rules.knobs.items() if value != defaults[name]},
+        knobs=rules.changed_knobs,
         agents=config.agents,
         digests=tuple(tuple(agent_digests(*one, rules)) for one in zip(config.agents, agents, strict=True)),
         games=config.hands // config.num_hands,

@@ -40,7 +40,7 @@ Tables = Mapping[str, NDArray[Any]]
 
 
 class Column(NamedTuple):
-    """A column of a table: its type, its meaning, and how many values a row has in it (None: one, that is no array)."""
+    """A column of a table: its type, its meaning, and how many values a row has in it (None: one, not an array)."""
 
     kind: str
     meaning: str

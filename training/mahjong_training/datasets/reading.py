@@ -69,7 +69,7 @@ class Part:
         """Play some games again, up to each decision and past it.
 
         Yields:
-            An engine, the numbers of the games in it that wait for their next decision, and the rows of these
+            An engine, [n] the numbers of the games in it that wait for their next decision, and [n] the rows of these
             decisions in the table of decisions.
 
         Raises:
@@ -145,7 +145,7 @@ class Decisions:
         )
 
     def _wanted(self, part: Part, rows: slice) -> NDArray[np.intp] | None:
-        """Return the numbers of the wanted rows of a part among these; None: all of them are wanted."""
+        """Return [k] the numbers of the wanted rows of a part among these; None: all of them are wanted."""
         if self._seats is None and self._agents is None and not self._conditions:
             return None
         table = part.tables["decisions"][rows]
@@ -161,7 +161,7 @@ class Decisions:
 
     @cached_property
     def _rows(self) -> list[NDArray[np.intp] | None]:
-        """For each part the rows that are wanted, None for all."""
+        """For each part [k] the rows that are wanted, None for all."""
         return [self._wanted(part, slice(None)) for part in self.parts]
 
     @cached_property
@@ -288,7 +288,7 @@ def open_dataset(*folders: str | Path) -> Decisions:
     parts = []
     for folder in map(Path, folders):
         settings = Settings.read(folder)
-        settings.rules  # noqa: B018  other rules are no damage: they say so themselves
+        settings.rules  # noqa: B018  other rules are not damage: they say so themselves
         for number in range(settings.shards):
             if not is_whole(settings, folder, number):
                 why = "is missing or damaged; the same `record` command plays it again"

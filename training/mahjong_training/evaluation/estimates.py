@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from math import ceil, sqrt
@@ -54,11 +54,13 @@ class Estimate:
 
 
 def plain_json(data: Any, indent: int = 1) -> str:
-    """Return plain data as JSON, which has no infinite numbers: ends of intervals that are none are null."""
+    """Return data and estimates as JSON, which has no infinite numbers: ends of intervals that are none are null."""
     return json.dumps(_finite(data), indent=indent, ensure_ascii=False)
 
 
 def _finite(data: Any) -> Any:
+    if isinstance(data, Estimate):
+        data = asdict(data)
     if isinstance(data, Mapping):
         return {name: _finite(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
@@ -105,7 +107,7 @@ def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np
 
 
 def _unbent(y: float, bend: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return s with s + bend s² / 3 + bend² s³ / 27 + bend / 6 = y; it is 3 / bend (root - 1), good for bend 0 too."""
+    """Return s [...] with s + bend s² / 3 + bend² s³ / 27 + bend / 6 = y; it is 3 / bend (root - 1), also at 0."""
     moved = y - bend / 6
     root = np.cbrt(1 + bend * moved)
     return 3 * moved / (root**2 + root + 1)
@@ -127,6 +129,23 @@ def _third_moment(values: NDArray[np.float64], scale: NDArray[np.float64]) -> ND
     spread = np.sqrt((away**2).mean(axis=-1))
     spread = np.where(spread > _ROUNDING * scale, spread, np.inf)
     return ((away / spread[..., None]) ** 3).mean(axis=-1)
+
+
+def weighted(estimates: Sequence[tuple[float, Estimate]]) -> Estimate:
+    """Return the weighted sum of independent estimates, by weights from 0 on.
+
+    Its interval is that of Zou and Donner (2008), who recover variances from the limits of the parts; of one estimate
+    with weight 1 it is the estimate.
+    """
+    mean = sum(weight * one.mean for weight, one in estimates)
+    below, above = (
+        sqrt(sum((weight * side) ** 2 for weight, side in sides))
+        for sides in (
+            [(weight, one.mean - one.low) for weight, one in estimates],
+            [(weight, one.high - one.mean) for weight, one in estimates],
+        )
+    )
+    return Estimate(mean, mean - below, mean + above)
 
 
 @cache

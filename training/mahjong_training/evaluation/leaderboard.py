@@ -10,39 +10,38 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import product
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import combinations, pairwise, product
+from typing import Any, Final
 
 import numpy as np
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.levels import LEVELS
 from mahjong_env import VARIANTS, Rules, __version__
 from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation import standing
+from mahjong_training.evaluation.contests import Contest, play_contests
+from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio
 from mahjong_training.evaluation.hand_statistics import Played
-from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
-from mahjong_training.evaluation.payoffs import Payoffs, picture
-from mahjong_training.evaluation.results import LineupResult, Standing, summarise
-from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
+from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.payoffs import Payoffs
+from mahjong_training.evaluation.results import LineupResult, Standing, shares_of_places
+from mahjong_training.evaluation.standing import Kept, around, cell, lines, titled
+from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
-from mahjong_training.runtime.folders import alone_in, check_file, write_bytes, write_text
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.workers import check_workers
 
-PICTURE: Final = "payoffs.png"
-START: Final = "<!-- leaderboard -->"
-END: Final = "<!-- end of leaderboard -->"
+KEPT: Final = "standings.json"
+_MIXED: Final = "mixed"
+_MATCH: Final = "match"
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,17 @@ class Table:
     rows: dict[str, dict[str, Standing]]
     payoffs: Payoffs | None
     """Of the levels that are rows as well, if these are at least two."""
+    mixed: Mapping[str, Estimate] = field(default_factory=dict)
+    """Points a hand at mixed tables."""
+    places: Mapping[str, tuple[Estimate, ...]] = field(default_factory=dict)
+    """Shares of places in matches there, and the mean place."""
+    ratings: Mapping[str, float] = field(default_factory=dict)
+    """By openskill, if that is installed."""
+
+    @cached_property
+    def overall(self) -> dict[str, dict[str, Any]]:
+        """What the whole matrix says of each level, see `Payoffs.summary`."""
+        return {} if self.payoffs is None else self.payoffs.summary()
 
     @property
     def mark(self) -> str:
@@ -64,51 +74,84 @@ class Table:
 
     def cell(self, agent: str, level: str) -> str:
         """Return the points of an agent against copies of a level, in sigma, bold if they are clear of zero."""
-        if level not in self.rows[agent]:
-            return "0"
-        points = self.rows[agent][level].points
-        text = points.text(3, self.sigma, "+")
-        return f"**{text}**" if points.is_clear_of_zero else text
+        return cell(self.rows[agent][level].points.over(self.sigma)) if level in self.rows[agent] else "0"
+
+    def kept(self, agent: str, config: LeaderboardConfig) -> dict[str, Any]:
+        """Return what is kept of an agent, see `mahjong_training.evaluation.standing.Rows`."""
+        how = {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "seed": config.seed}
+        how |= {"version": self.rules.version}
+        found: dict[str, Any] = {}
+        if self.mark in self.rows[agent]:
+            found |= {
+                "points": self.rows[agent][self.mark].points.over(self.sigma),
+                "how": how | {"deals": config.deals},
+            }
+        if self.mark in self.rows[agent] or agent == self.mark:
+            found |= {"against": self.mark}
+        if self.payoffs is not None and agent in self.overall:
+            found |= {"duels": {level: one.points.over(self.sigma) for level, one in self.rows[agent].items()}}
+            found |= {"nash_rating": self.overall[agent]["nash_rating"].over(self.sigma)}
+            found |= {"nash_share": self.overall[agent]["nash_share"], "how_duels": how | {"deals": config.deals}}
+        if agent in self.mixed:
+            found |= {"mixed": self.mixed[agent].over(self.sigma)}
+            found |= {"how_mixed": how | {"deals": config.mixed_deals, "pool": config.pool}}
+        if agent in self.places:
+            *shares, mean = self.places[agent]
+            found |= {"places": shares, "mean_place": mean}
+            found |= {"how_places": how | {"deals": config.matches, "hands": config.match_hands, "pool": config.pool}}
+        return found
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain data."""
+        """Return everything as plain data and estimates."""
         rows = [
-            {"agent": agent, "against": {level: asdict(one) for level, one in standings.items()}}
+            {
+                "agent": agent,
+                "against": {level: asdict(one) for level, one in standings.items()},
+                "mixed": self.mixed.get(agent),
+                "places": self.places.get(agent, ()),
+                "rating": self.ratings.get(agent),
+            }
             for agent, standings in self.rows.items()
         ]
         named = {"variant": self.rules.name, "version": self.rules.version}
-        summary = {} if self.payoffs is None else self.payoffs.summary()
-        overall = {agent: {name: _plain(one) for name, one in columns.items()} for agent, columns in summary.items()}
-        return named | {"sigma": self.sigma, "mark": self.mark, "rows": rows, "overall": overall}
-
-
-def _plain(value: Any) -> Any:
-    return asdict(value) if isinstance(value, Estimate) else value
+        return named | {"sigma": self.sigma, "mark": self.mark, "rows": rows, "overall": self.overall}
 
 
 def run(config: LeaderboardConfig) -> list[Table]:
     """Play what has not been played yet, print the table and write it; what was played is kept."""
-    check_counts(deals=config.deals)
     check_workers(config)
     check_seed(config.seed)
     for level in config.levels:
         if not 0 <= level < len(LEVELS):
             raise TrainingError(f"there is no level {level}; levels are 0 to {len(LEVELS) - 1}")
+    if min(config.deals, config.mixed_deals, config.matches) < 0:
+        raise TrainingError("--deals, --mixed-deals and --matches are at least 0")
+    check_counts(match_hands=config.match_hands)
     levels = tuple(LEVELS[level] for level in dict.fromkeys(config.levels)) or tuple(LEVELS)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
-    for name in ("leaderboard.json", "leaderboard.md", PICTURE):
+    for rules in variants:
+        if config.mixed_deals + config.matches and len(set(config.pool)) < rules.people - 1:
+            raise TrainingError(
+                f"--pool has {len(set(config.pool))} agents; {rules.title} takes {rules.people - 1} others"
+            )
+    for name in ("leaderboard.json", "leaderboard.md", *standing.PICTURES.values()):
         check_file(config.out / name)
-    before, after = "", ""
+    kept = Kept.read(config.kept or config.out / KEPT)
     if config.readme is not None:
         check_file(config.readme)
-        before, after = _around_table(config.readme)
+        around(config.readme)
     agents = _agents(config)
     set_threads(config.threads)
     with alone_in(config.out):
-        kept = f"what was played is kept in {config.out}: the same command goes on with it"
-        with saying_what_is_kept(lambda: kept) as progress:
+        said = f"what was played is kept in {config.out}: the same command goes on with it"
+        with saying_what_is_kept(lambda: said) as progress:
             tables = _play(variants, levels, agents, config, progress)
-        text = markdown(tables, config)
+        if config.kept is None:
+            kept.rows.clear()
+        for table, agent in product(tables, agents):
+            kept.add(table.rules.name, agent, table.kept(agent, config))
+        kept.write()
+        text = standing.page(kept.rows)
         print(text)
         data = {
             "mahjong_env": __version__,
@@ -121,11 +164,10 @@ def run(config: LeaderboardConfig) -> list[Table]:
         }
         write_text(config.out / "leaderboard.json", plain_json(data) + "\n")
         write_text(config.out / "leaderboard.md", "\n".join([text, *map(_matrix, tables)]) + "\n")
-        drawn = {table.rules.title: table.payoffs for table in tables if table.payoffs is not None}
-        if drawn:
-            write_bytes(config.out / PICTURE, picture(drawn, {table.rules.title: table.sigma for table in tables}))
+        standing.write_pictures(config.out, kept.rows)
         if config.readme is not None:
-            write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
+            standing.write_page(config.readme, text)
+            standing.write_pictures(config.readme.parent, kept.rows)
     return tables
 
 
@@ -136,85 +178,141 @@ def _agents(config: LeaderboardConfig) -> dict[str, Agent]:
     return {spec: make_agent(spec) for spec in ordered}
 
 
-class _Pair(NamedTuple):
-    """One agent against copies of a level in a variant: what is played, and where it is kept."""
-
-    rules: Rules
-    agent: str
-    level: str
-    blocks: list[Block]
-    kept: ResultCache[Block, Played]
-
-    def result(self) -> LineupResult:
-        """Return how the agent did, from blocks that are all kept."""
-        parts = [part for block in self.blocks if (part := self.kept.get(block)) is not None]
-        if len(parts) < len(self.blocks):
-            raise TrainingError("what was played has gone from the folder; the same command plays it again")
-        return summarise(self.rules, self.blocks[0].lineup, parts)
-
-
 def _play(
     variants: Sequence[Rules],
     levels: tuple[str, ...],
-    agents: Mapping[str, Agent],
+    rows: Mapping[str, Agent],
     config: LeaderboardConfig,
     progress: Callable[[str], object],
 ) -> list[Table]:
-    """Play all blocks of all pairs that are not kept, wherever the settings say, and put the tables together."""
-    pairs = []
-    for rules, agent, level in product(variants, agents, levels):
-        if agent != level:
-            lineup, players = one_against_copies(0, 1, rules.people), [agents[agent], agents[level]]
-            luck_off = useful_weights(rules) is not None
-            every = blocks(lineup, config.deals, agents=players, control_variates=luck_off)
-            kept = block_cache(config.out, rules, (agent, level), players, config.seed)
-            pairs.append(_Pair(rules, agent, level, every, kept))
-    missing = [(pair, block) for pair in pairs for block in pair.blocks if pair.kept.get(block) is None]
-    tasks = [(pair.rules, pair.agent, pair.level, block) for pair, block in missing]
-    left = TimeLeft(len(missing))
-    progress(f"part 1 of {len(missing)}")
-    with (
-        new_executor(config.processes, config.ray, config.threads) as executor,
-        closing(executor.map(_play_task, (agents, config.seed), tasks, partial(_state_of, config))) as done,
-    ):
-        for number, (place, part) in enumerate(done, start=1):
-            pair, block = missing[place]
-            pair.kept.put(block, part)
-            left.done()
-            who = f"{pair.rules.title}: {pair.agent} against {pair.rules.people - 1} x {pair.level}"
-            progress(f"part {number} of {len(missing)}, {who}{left}")
+    """Play all blocks of all contests that are not kept, wherever the settings say, and put the tables together."""
+    agents = dict(rows) | {spec: make_agent(spec) for spec in config.pool}
+    plan: list[tuple[str, str, str, Contest]] = []  # variant, agent, level or "mixed" or "match"
+    for rules, agent in product(variants, rows):
+        others = [[level] * (rules.people - 1) for level in levels if level != agent and config.deals]
+        duels = [Contest.of(rules, agents, [agent, *other], range(config.deals)) for other in others]
+        plan += [(rules.name, agent, other[0], duel) for other, duel in zip(others, duels, strict=True)]
+        plan += [
+            (rules.name, agent, _MIXED, one)
+            for one in mixed(rules, agents, agent, config.pool, range(config.mixed_deals))
+        ]
+        matches = mixed(rules, agents, agent, config.pool, range(config.matches), hands=config.match_hands)
+        plan += [(rules.name, agent, _MATCH, one) for one in matches]
+    played = play_contests([one for *_, one in plan], agents, config, config.seed, out=config.out, progress=progress)
+    duels_of: dict[str, dict[tuple[str, str], LineupResult]] = {rules.name: {} for rules in variants}
+    parts_of: dict[tuple[str, str, str], list[tuple[Contest, list[Played]]]] = {}
+    for (name, agent, kind, _), (contest, parts) in zip(plan, played, strict=True):
+        if kind in (_MIXED, _MATCH):
+            parts_of.setdefault((name, agent, kind), []).append((contest, parts))
+        else:
+            duels_of[name][agent, kind] = contest.result(parts)
     tables = []
     for rules in variants:
         progress(f"{rules.title}: sigma")
-        results = {(pair.agent, pair.level): pair.result() for pair in pairs if pair.rules is rules}
-        rows: dict[str, dict[str, Standing]] = {agent: {} for agent in agents}
-        for (agent, level), result in results.items():
-            rows[agent][level] = result.of(0)
-        tables.append(Table(rules, sigma(rules), levels, rows, _payoffs(results, levels, config.deals)))
+        standings: dict[str, dict[str, Standing]] = {agent: {} for agent in rows}
+        for (agent, level), result in duels_of[rules.name].items():
+            standings[agent][level] = result.of(0)
+        of = {
+            agent: (parts_of.get((rules.name, agent, _MIXED)), parts_of.get((rules.name, agent, _MATCH)))
+            for agent in rows
+        }
+        tables.append(
+            Table(
+                rules,
+                sigma(rules),
+                levels,
+                standings,
+                _payoffs(duels_of[rules.name], levels, config.deals),
+                {agent: mixed_points(at_tables) for agent, (at_tables, _) in of.items() if at_tables},
+                {agent: mixed_places(matches) for agent, (_, matches) in of.items() if matches},
+                ratings([one for _, matches in of.values() for one in matches or ()]),
+            )
+        )
     return tables
 
 
 def _payoffs(results: Mapping[tuple[str, str], LineupResult], levels: tuple[str, ...], deals: int) -> Payoffs | None:
     """Return the matrix of the levels."""
-    if len(levels) < 2:
+    if len(levels) < 2 or not deals:
         return None
     by_deal = np.zeros((len(levels), len(levels), deals))
-    clear = np.zeros(by_deal.shape[:2], np.bool_)
     for (one, agent), (other, level) in product(enumerate(levels), repeat=2):
         if one != other:
-            result = results[agent, level]
-            by_deal[one, other] = result.points_by_deal(0) * result.deals / result.hands
-            clear[one, other] = result.of(0).points.is_clear_of_zero
-    return Payoffs(levels, by_deal, clear)
+            by_deal[one, other] = results[agent, level].points_per_hand(0)
+    return Payoffs(levels, by_deal)
 
 
-def _state_of(config: LeaderboardConfig) -> tuple[Mapping[str, Agent], int]:
-    return _agents(config), config.seed
+# --- Mixed tables ------------------------------------------------------------------------------------------------
 
 
-def _play_task(state: tuple[Mapping[str, Agent], int], task: tuple[Rules, str, str, Block]) -> Played:
-    (agents, seed), (rules, agent, level, block) = state, task
-    return play_block(rules, [agents[agent], agents[level]], block, seed)
+def mixed(
+    rules: Rules,
+    agents: Mapping[str, Agent],
+    agent: str,
+    pool: Sequence[str],
+    deals: range,
+    seatings: Seatings = "balanced",
+    *,
+    hands: int = 1,
+    most: int | None = None,
+) -> list[Contest]:
+    """Return the contests of an agent with others of a pool, no two of them the same, all choices equally often.
+
+    Each choice has deals of its own, which are those of every agent; it sits in every seat. The rest is as for
+    `Contest.of`.
+    """
+    choices = list(combinations(dict.fromkeys(pool), rules.people - 1))
+    ends = [deals.start + len(deals) * number // len(choices) for number in range(len(choices) + 1)]
+    return [
+        Contest.of(rules, agents, [agent, *others], range(*part), seatings, hands=hands, most=most)
+        for others, part in zip(choices, pairwise(ends), strict=True)
+        if part[0] < part[1]
+    ]
+
+
+def mixed_points(played: Sequence[tuple[Contest, list[Played]]]) -> Estimate:
+    """Return the points a hand of the first agent of contests."""
+    results = [contest.result(parts) for contest, parts in played]
+    by_deal = np.concatenate([result.points_per_hand(0) for result in results])
+    return ratio(by_deal, np.ones(len(by_deal)))
+
+
+def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estimate, ...]:
+    """Return the shares of the places of the first agent of contests, and its mean place, see `shares_of_places`."""
+    found = [shares_of_places(contest.blocks[0].lineup, parts, contest.blocks[0].seatings) for contest, parts in played]
+    by_deal = np.concatenate(found)
+    ones = np.ones(len(by_deal))
+    mean = by_deal @ np.arange(1, by_deal.shape[1] + 1)
+    return (*(ratio(column, ones) for column in by_deal.T), ratio(mean, ones))
+
+
+def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:
+    """Return ratings of agents by the places of matches (openskill's Plackett-Luce); empty without openskill.
+
+    A rating takes for granted that strength is one number, so it stands beside the matrix and never alone. Matches are
+    rated in an order that is drawn once.
+    """
+    try:
+        from openskill.models import PlackettLuce
+    except ImportError:
+        return {}
+    model = PlackettLuce()
+    known: dict[str, Any] = {}
+    games: list[tuple[list[str], list[float]]] = []
+    for contest, parts in played:
+        points = Played.joined(parts).points
+        block = contest.blocks[0]
+        deals = np.arange(len(points) // orders_of_a_deal(block.lineup, block.seatings))
+        for who, won in zip(seated(block.lineup, deals, block.seatings), points, strict=True):
+            names = [contest.agents[number] for number in who]
+            if len(set(names)) == len(names):
+                games.append((names, won.tolist()))
+    for number in np.random.default_rng(0).permutation(len(games)):
+        names, won = games[number]
+        teams = [[known.setdefault(name, model.rating(name=name))] for name in names]
+        for name, team in zip(names, model.rate(teams, scores=won), strict=True):
+            known[name] = team[0]
+    return {name: float(rating.mu) for name, rating in known.items()}
 
 
 # --- Text --------------------------------------------------------------------------------------------------------
@@ -223,56 +321,31 @@ def _play_task(state: tuple[Mapping[str, Agent], int], task: tuple[Rules, str, s
 def command(config: LeaderboardConfig) -> str:
     """Return the command that makes this table again."""
     words = ["mahjong-env", "leaderboard"]
-    for option in ("variants", "levels", "agents"):
+    for option in ("variants", "levels", "agents", "pool"):
         if values := getattr(config, option):
             words += [f"--{option}", *map(str, values)]
-    return shlex.join([*words, "--deals", str(config.deals), "--seed", str(config.seed)])
-
-
-def markdown(tables: Sequence[Table], config: LeaderboardConfig) -> str:
-    """Return the table as README shows it: an agent a row, a variant a column, against the reference agent."""
-    said = (
-        f"Points a hand in sigma, one against copies of the reference agent, {config.deals:,} deals from every seat, "
-        f"± 95 % ({time.strftime('%Y-%m-%d')}, `{command(config)}`):\n\n"
-    )
-    head = ["agent", *(table.rules.title for table in tables)]
-    rows = [[agent, *(table.cell(agent, table.mark) for table in tables)] for agent in tables[0].rows]
-    return said + _lines([head, ["*the reference agent is*", *(f"*{table.mark}*" for table in tables)], *rows])
+    for option in ("deals", "mixed_deals", "matches", "match_hands", "seed"):
+        words += [f"--{option.replace('_', '-')}", str(getattr(config, option))]
+    return shlex.join(words)
 
 
 def _matrix(table: Table) -> str:
     """Return every agent against every level."""
     head = ["one, against", *(f"{table.rules.people - 1} x {level}" for level in table.levels)]
-    rows = [[agent, *(table.cell(agent, level) for level in table.levels)] for agent in table.rows]
-    text = f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{_lines([head, *rows])}"
-    return text if table.payoffs is None else f"{text}\n\n{_overall(table, table.payoffs)}"
+    rows = [[titled(agent), *(table.cell(agent, level) for level in table.levels)] for agent in table.rows]
+    text = f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{lines(head, rows)}"
+    return text if table.payoffs is None else f"{text}\n\n{_overall(table)}"
 
 
-def _overall(table: Table, payoffs: Payoffs) -> str:
+def _overall(table: Table) -> str:
     """Return what the whole matrix says of each level, the strongest by Nash averaging first."""
-    summary = payoffs.summary()
-    head = ["all opponents", "mean", "Nash rating", "Nash share", "alpha-rank"]
+    summary = table.overall
+    head = ["all opponents", "mean", "Nash rating", "Nash share", "alpha-rank", "openskill"]
     rows = []
     for agent in sorted(summary, key=lambda agent: -summary[agent]["nash_rating"].mean):
         one = summary[agent]
         share = f"{one['alpha_rank']:.2f}" if "alpha_rank" in one else ""
         numbers = (one[name].text(3, table.sigma, "+") for name in ("mean", "nash_rating"))
-        rows.append([agent, *numbers, one["nash_share"].text(2), share])
-    return _lines([head, *rows])
-
-
-def _lines(table: list[list[str]]) -> str:
-    """Return a table whose rows begin with agents, levels with their numbers."""
-    titles = {level: f"{number}: {level}" for number, level in enumerate(LEVELS)}
-    head, *rows = (f"| {' | '.join([titles.get(first, first), *cells])} |" for first, *cells in table)
-    return "\n".join([head, "|" + "---|" * len(table[0]), *rows])
-
-
-def _around_table(readme: Path) -> tuple[str, str]:
-    """Return what stands before and behind the table in a file; a TrainingError if there is no place for it."""
-    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise TrainingError(f"{readme}: nothing shows where the table goes; it needs the lines {START} and {END}")
-    return before, after
+        rating = f"{table.ratings[agent]:.1f}" if agent in table.ratings else ""
+        rows.append([titled(agent), *numbers, one["nash_share"].text(2), share, rating])
+    return lines(head, rows)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import Agent, GreedyAgent
+from mahjong_agents import Agent, GreedyAgent, make_agent
 from mahjong_agents.base import games_at_once
 from mahjong_agents.control_variates import Luck, weights_of
 from mahjong_agents.shared_chance import SharedChance, deal_keys, decision_keys
@@ -25,6 +26,7 @@ from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seat
 from mahjong_training.evaluation.results import LineupResult, summarise
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.digests import agent_digests, rules_identity
+from mahjong_training.runtime.executors import Executor, LocalExecutor
 from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 
 _SIGMA_HANDS: Final = 4000
@@ -120,8 +122,8 @@ def play_out(
 class Block(NamedTuple):
     """Some deals of a line-up that are played together; what happens there depends on no other block.
 
-    The first deal is ``first``, the last one ``last - 1``; ``number`` is the block's own in its line-up. The rest is as
-    for `measure`.
+    The first deal is ``first``, the last one ``last - 1``; ``number`` is the block's own in its line-up. With several
+    ``hands`` every game is a match of as many. The rest is as for `measure`.
     """
 
     lineup: tuple[int, ...]
@@ -130,12 +132,13 @@ class Block(NamedTuple):
     last: int
     seatings: Seatings = "all"
     control_variates: bool = False
+    hands: int = 1
 
     @property
     def name(self) -> str:
         """The name of its file in a cache."""
         lineup = "-".join(map(str, self.lineup))
-        how = self.seatings + "-luck" * self.control_variates
+        how = self.seatings + "-luck" * self.control_variates + f"-{self.hands}hands" * (self.hands > 1)
         return f"{lineup}_{how}_{self.number}_{self.first}-{self.last}"
 
 
@@ -156,33 +159,46 @@ def block_cache(
 
 def blocks(
     lineup: Sequence[int],
-    deals: int,
+    deals: int | range,
     seatings: Seatings = "all",
     agents: Sequence[Agent] = (),
     control_variates: bool = False,
     looks: Sequence[int] = (),
+    *,
+    hands: int = 1,
+    most: int | None = None,
 ) -> list[Block]:
     """Return the blocks of a line-up; they are the same wherever and by how many they are played.
 
-    Slow agents have smaller blocks (`mahjong_agents.base.games_at_once`). A block ends at each of the ``looks``
-    (`mahjong_training.evaluation.estimates.looks`); the rest is as for `measure`.
+    Slow agents have smaller blocks (`mahjong_agents.base.games_at_once`), and none has more than ``most`` deals. A
+    block ends at each of the ``looks`` (`mahjong_training.evaluation.estimates.looks`); the rest is as for `Block` and
+    `measure`.
     """
-    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
+    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ()) // hands
     size = max(1, at_once // orders_of_a_deal(lineup, seatings))
+    size = size if most is None else min(size, most)
+    played = deals if isinstance(deals, range) else range(deals)
     found: list[Block] = []
-    first = 0
-    for end in sorted({*looks, deals}):
+    first = played.start
+    for end in sorted({*looks, played.stop}):
         while first < end:
             last = min(first + size, end)
-            found.append(Block(tuple(lineup), len(found), first, last, seatings, control_variates))
+            found.append(Block(tuple(lineup), len(found), first, last, seatings, control_variates, hands))
             first = last
     return found
 
 
-def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, **recording: bool) -> Played:
+def play_block(
+    rules: Rules,
+    agents: Sequence[Agent] | Callable[[Engine], Sequence[Agent]],
+    block: Block,
+    seed: int,
+    **recording: bool,
+) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
 
-    ``recording`` are ``record`` and ``thoughts`` of `play_out`; the rest is as for `measure`.
+    ``agents`` may be a function that makes them of the table, for studies with agents that see all of it. ``recording``
+    are ``record`` and ``thoughts`` of `play_out`; the rest is as for `measure`.
     """
     deals = np.arange(block.first, block.last)
     of_game = np.repeat(deals, orders_of_a_deal(block.lineup, block.seatings))
@@ -192,12 +208,18 @@ def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, *
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
     weights = weights_of(rules) if block.control_variates else None
     try:
-        return play_out(deal(rules, of_game, seed), agents, who, rng, deal_keys(seed, of_game), weights, **recording)
+        engine = deal(rules, of_game, seed, block.hands)
+        playing = agents(engine) if callable(agents) else agents
+        played = play_out(engine, playing, who, rng, deal_keys(seed, of_game), weights, **recording)
     except AnswerError as error:
-        names = ", ".join(agent_name(agents[number]) for number in who[error.game])
+        names = ", ".join(agent_name(playing[number]) for number in who[error.game])
         raise AnswerError(
             f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {names} from player_0 on", error.game
         ) from error
+    if block.hands > 1:  # the rest is about single hands
+        failures = {name: counted for name, counted in played.counts.items() if name == "failures"}
+        return replace(played, counts=failures, rows=np.zeros_like(played.rows))
+    return played
 
 
 def measure(
@@ -209,6 +231,7 @@ def measure(
     seed: int,
     seatings: Seatings = "all",
     control_variates: bool = False,
+    hands: int = 1,
 ) -> LineupResult:
     """Play a line-up; return means and intervals, clustered by deal.
 
@@ -216,7 +239,7 @@ def measure(
     same agent in all seats has a mean of exactly 0.
 
     Args:
-        rules: what is played, one hand a game.
+        rules: what is played.
         agents: who may play.
         lineup: numbers of the agents, one for each person.
         deals: number of deals; deal i is the same for every line-up with this seed.
@@ -224,22 +247,61 @@ def measure(
         seatings: "all" orders of seats, a "balanced" choice of them, or one for each deal in "turns", see
             `mahjong_training.evaluation.lineups.orders_of`.
         control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
-            the time with agents as fast as greedy. See `mahjong_agents.control_variates`.
+            the time with agents as fast as greedy. See `mahjong_agents.control_variates`. Of single hands only.
+        hands: of a game; with more than one it is a match, and the result has places too.
     """
-    every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
-    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
+    return begin_to_measure(
+        LocalExecutor(),
+        rules,
+        agents,
+        lineup,
+        deals=deals,
+        seed=seed,
+        seatings=seatings,
+        control_variates=control_variates,
+        hands=hands,
+    )()
+
+
+def begin_to_measure(
+    executor: Executor,
+    rules: Rules,
+    agents: Sequence[Agent | str],
+    lineup: Sequence[int],
+    *,
+    deals: int,
+    seed: int,
+    seatings: Seatings = "all",
+    control_variates: bool = False,
+    hands: int = 1,
+) -> Callable[[], LineupResult]:
+    """Hand a line-up out to be played where an executor works; return what waits for the result.
+
+    The result is that of `measure`, whose arguments the others are. Agents may be the texts that make them, which
+    other processes need where their code is in a file of a user's.
+    """
+    made = [make_agent(agent) for agent in agents]
+    every = blocks(lineup, deals, seatings, made, control_variates, hands=hands)
+    begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
+    return lambda: summarise(rules, lineup, executor.gather(begun), seatings)
+
+
+def _play_anywhere(state: tuple[Rules, Sequence[Agent | str], int], block: Block) -> Played:
+    rules, agents, seed = state
+    return play_block(rules, [make_agent(agent) for agent in agents], block, seed)
 
 
 @cache
 def sigma(rules: Rules) -> float:
     """Return sigma, in points: the standard deviation of what a seat wins in a hand when every seat plays greedy.
 
-    It is measured on the same 4000 deals every time, once in a process; its own error is about two per cent.
+    It is measured on the same 4000 deals every time, once in a process; its own error is about two per cent. By house
+    rules under which nobody wins anything (a wall that is all dead tiles), it is one point.
     """
     who = np.zeros((_SIGMA_HANDS, rules.people), np.intp)
     rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, *who[0]]))
     played = play_out(make_engine(rules, _SIGMA_HANDS, seed=SIGMA_SEED), [GreedyAgent()], who, rng)
-    return float(played.points.std())
+    return float(played.points.std()) or 1.0
 
 
 def in_sigma(rules: Rules, points: Estimate) -> Estimate:

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import LinearConstraint, minimize
 
 from mahjong_env import MissingExtraError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate
@@ -35,12 +34,10 @@ class Payoffs:
         agents: their names [k].
         by_deal: [k, k, deals] points a hand of the agent of the row among copies of that of the column, by deal, all
             on the same deals; 0 on the diagonal.
-        clear: [k, k] bool whether the interval of the mean is clear of zero.
     """
 
     agents: tuple[str, ...]
     by_deal: Matrix
-    clear: NDArray[np.bool_]
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -92,6 +89,8 @@ def nash_mixture(matrix: Matrix) -> Matrix:
     Args:
         matrix: [k, k] points of the row against the column; its antisymmetric part is what is paid.
     """
+    from scipy.optimize import LinearConstraint, minimize  # of an extra
+
     paid = antisymmetric(matrix)
     paid = paid / max(float(np.abs(paid).max()), 1e-12)
     size = len(paid)
@@ -127,46 +126,82 @@ def alpha_rank(matrix: Matrix) -> Matrix | None:
     return np.asarray(alpharank.compute([matrix], use_inf_alpha=True)[2], np.float64)
 
 
-def picture(tables: Mapping[str, Payoffs], units: Mapping[str, float]) -> bytes:
-    """Return the matrices as a PNG: agents in the order of their means, colours by who wins, bold where that is clear.
+@dataclass(frozen=True)
+class _Colours:
+    """Of a picture in a scheme: words, and cells from what loses most over nothing to what wins most."""
+
+    words: str
+    cells: tuple[str, str, str]
+    on_strong: str
+    on_weak: str
+
+
+THEMES: Final = {
+    "light": _Colours("#20242a", ("#b35806", "#ffffff", "#542788"), "#ffffff", "#20242a"),
+    "dark": _Colours("#cfd3da", ("#8c4a00", "#23262b", "#5b4a9c"), "#ffffff", "#ffffff"),
+}
+
+
+def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str) -> str:
+    """Return matrices as an SVG without a ground: strong agents first, colours by who wins, bold where that is clear.
 
     Args:
-        tables: by the title of the variant.
-        units: the sigma of each, in points.
+        tables: by the title of the variant: sigma a hand of one agent among copies of another, of every two of them.
+        theme: one of `THEMES`.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     try:
+        from matplotlib import rc_context
+        from matplotlib.colors import LinearSegmentedColormap
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("pictures need matplotlib: pip install 'mahjong-env[evaluate]'") from error
+    colours = THEMES[theme]
+    shades = LinearSegmentedColormap.from_list(theme, colours.cells)
+    found = {title: tuple(dict.fromkeys(one for one, _ in table)) for title, table in tables.items()}
     columns = min(len(tables), 2)
     rows = -(-len(tables) // columns)
-    size = max(len(table.agents) for table in tables.values())
-    figure = Figure(figsize=(columns * (2.2 + 0.62 * size), rows * (1.6 + 0.5 * size)), layout="constrained")
-    places = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes in places[len(tables) :]:
-        axes.set_axis_off()
-    for axes, (title, table) in zip(places, tables.items(), strict=False):
-        order = np.argsort(-table.matrix.sum(axis=1), kind="stable")
-        matrix = table.matrix[np.ix_(order, order)] / units[title]
-        limit = max(float(np.abs(matrix).max()), 1e-9)
-        # By the root, so that small differences between strong agents are seen beside what they win from weak ones.
-        shade = np.sign(matrix) * np.sqrt(np.abs(matrix) / limit)
-        axes.imshow(shade, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-        names = [table.agents[number] for number in order]
-        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", parse_math=False)
-        axes.set_yticks(range(len(names)), names, parse_math=False)
-        axes.set_title(title, parse_math=False)
-        for (one, other), points in np.ndenumerate(matrix):
-            if one != other:
-                clear = table.clear[order[one], order[other]]
-                colour = "white" if abs(points) > 0.5 * limit else "black"
-                weight = "bold" if clear else "normal"
-                axes.text(other, one, f"{points:+.2f}", ha="center", va="center", color=colour, weight=weight, size=8)
-    figure.supylabel("one of")
-    figure.supxlabel("among copies of (sigma a hand; bold: clear of zero)")
-    data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=140)
+    size = max(map(len, found.values()))
+    coloured = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "payoffs"}
+    with rc_context(settings | dict.fromkeys(coloured, colours.words)):
+        figure = Figure(figsize=(columns * (2.2 + 0.62 * size), rows * (1.6 + 0.5 * size)), layout="constrained")
+        places = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes in places[len(tables) :]:
+            axes.set_axis_off()
+        for axes, (title, table) in zip(places, tables.items(), strict=False):
+            agents = sorted(
+                found[title], key=lambda one: -sum(table[one, other].mean for other in found[title] if other != one)
+            )
+            matrix = np.array([[0.0 if one == other else table[one, other].mean for other in agents] for one in agents])
+            limit = max(float(np.abs(matrix).max()), 1e-9)
+            # By the root, so that small differences between strong agents are seen beside what they win from weak ones.
+            shade = np.sign(matrix) * np.sqrt(np.abs(matrix) / limit)
+            axes.pcolormesh(shade, cmap=shades, vmin=-1, vmax=1, edgecolors="none")
+            axes.invert_yaxis()
+            middles = np.arange(len(agents)) + 0.5
+            axes.set_xticks(middles, agents, rotation=40, ha="right", parse_math=False)
+            axes.set_yticks(middles, agents, parse_math=False)
+            axes.set_title(title, parse_math=False)
+            for (one, other), points in np.ndenumerate(matrix):
+                if one != other:
+                    clear = table[agents[one], agents[other]].is_clear_of_zero
+                    colour = colours.on_strong if abs(points) > 0.4 * limit else colours.on_weak
+                    weight = "bold" if clear else "normal"
+                    at = other + 0.5, one + 0.5
+                    axes.text(
+                        *at,
+                        f"{round(points, 2) + 0.0:+.2f}",
+                        ha="center",
+                        va="center",
+                        color=colour,
+                        weight=weight,
+                        size=8,
+                    )
+        figure.supylabel("one of")
+        figure.supxlabel("among copies of (sigma a hand; bold: clear of zero)")
+        data = io.StringIO()
+        figure.savefig(data, format="svg", transparent=True, metadata={"Date": None})
     return data.getvalue()

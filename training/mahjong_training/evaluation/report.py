@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from mahjong_env import MissingExtraError
+from mahjong_env.viewer.page import document_html
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column
 from mahjong_training.evaluation.results import Evaluation
@@ -187,24 +188,6 @@ def csv_text(found: Evaluation) -> str:
     return text.getvalue()
 
 
-_STYLE = """
-:root { color-scheme: light dark; --ground: #fff; --text: #222; --faint: #5c5c5c; --line: #ddd;
-  --up: #08660a; --down: #a01010; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #17191c; --text: #e8e8e8; --faint: #a8a8a8; --line: #3a3d42; --up: #7ddc97; --down: #ff8a96; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
-  background: var(--ground); overflow-wrap: break-word; }
-.wide { overflow-x: auto; margin: 1rem 0 2rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { position: sticky; left: 0; background: var(--ground); }
-th:first-child, td:first-child, .named :nth-child(2) { text-align: left; }
-.up { color: var(--up); font-weight: 600; } .down { color: var(--down); font-weight: 600; }
-small { color: var(--faint); }
-"""
-
-
 def html_text(found: Evaluation) -> str:
     """Return a page with every table; it loads nothing from anywhere."""
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
@@ -214,7 +197,7 @@ def html_text(found: Evaluation) -> str:
         *(f"<p><b>{escape(sentence)}</b></p>" for sentence in found.verdicts()),
         f"<p>{found.how_played}, {dealt_from}. Per hand and seat, {found.intervals}; shares in per cent.</p>",
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
-        f"<p><small>{escape(knobs)}</small></p>",
+        f'<p class="faint">{escape(knobs)}</p>',
         *(f"<p>{escape(role)}</p>" for role in _notes(found)),
     ]
     if gains := _gains(found):
@@ -232,21 +215,20 @@ def html_text(found: Evaluation) -> str:
         sections += _section(theme, headings, lines) if columns else []
         if theme == MAIN and len(found.agents) > 1:
             sections += _section("All line-ups together", ["agent", "points", "in sigma"], _overall(found))
-    title = escape(f"{found.rules.title}: {', '.join(found.agents)}")
-    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    head = f'<meta charset="utf-8">{viewport}<title>{title}</title><style>{_STYLE}</style>'
-    body = "\n".join(sections)
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+    return document_html(f"{found.rules.title}: {', '.join(found.agents)}", "\n".join(sections))
 
 
 def _section(title: str, headings: Sequence[str], lines: Lines) -> list[str]:
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "\n".join(f"<tr>{''.join(map(_td, line))}</tr>" for line in lines)
-    kind = ' class="named"' if "line-up" in headings else ""
-    table = f"<table{kind}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    return [f"<h2>{escape(title)}</h2>", f'<div class="wide" tabindex="0">{table}</div>']
+    kind = "numbers named" if "line-up" in headings else "numbers"
+    table = f'<table class="{kind}"><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
+    return [
+        f"<h2>{escape(title)}</h2>",
+        f'<div class="wide" role="region" aria-label="{escape(title)}" tabindex="0">{table}</div>',
+    ]
 
 
 def _td(cell: str) -> str:
-    sign = {"+": ' class="up"', "-": ' class="down"'}.get(cell[:1], "") if cell.endswith(_CLEAR) else ""
+    sign = {"+": ' class="better"', "-": ' class="worse"'}.get(cell[:1], "") if cell.endswith(_CLEAR) else ""
     return f"<td{sign}>{escape(cell.removesuffix(_CLEAR))}</td>"

@@ -59,6 +59,7 @@ class LineupResult:
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
         totals: for each agent in the same order, [deals] its points over all orders of a deal.
+        places: of matches the same: [deals] its mean place, from 1; of single hands none.
         confidence: of every interval.
     """
 
@@ -69,6 +70,7 @@ class LineupResult:
     draws: Estimate
     standings: tuple[Standing, ...]
     totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
+    places: tuple[NDArray[np.float64], ...] = field(default=(), compare=False, repr=False)
     confidence: float = 0.95
 
     def of(self, agent: int) -> Standing:
@@ -83,7 +85,22 @@ class LineupResult:
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
         """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
-        return self.totals[[standing.agent for standing in self.standings].index(agent)]
+        return self.totals[self._number(agent)]
+
+    def points_per_hand(self, agent: int) -> NDArray[np.float64]:
+        """Return [deals] the same for each hand and seat, of deals with as many hands."""
+        return self.points_by_deal(agent) * self.deals / (self.hands * self.of(agent).seats)
+
+    def places_by_deal(self, agent: int) -> NDArray[np.float64]:
+        """Return [deals] the mean place of one agent in the matches of each deal."""
+        return self.places[self._number(agent)]
+
+    def mean_place(self, agent: int) -> Estimate:
+        """Return the mean place of one agent in matches, from 1."""
+        return ratio(self.places_by_deal(agent), np.ones(self.deals), self.confidence)
+
+    def _number(self, agent: int) -> int:
+        return [standing.agent for standing in self.standings].index(agent)
 
 
 def summarise(
@@ -103,7 +120,7 @@ def summarise(
     hands = by_deal(played.hands)
     who = seated(lineup, np.arange(len(hands)), seatings)
     counted = {name: getattr(played, name) for name in _SHARES} | played.counts
-    standings, totals = [], []
+    standings, totals, places = [], [], []
     for agent in sorted(set(lineup)):
         is_seat = who == agent
         seats = int(is_seat[0].sum())
@@ -127,10 +144,40 @@ def summarise(
         }
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
         totals.append(points)
+        if (played.hands > 1).any():
+            shares_of = shares_of_places(lineup, parts, seatings, agent)
+            places.append(shares_of @ np.arange(1, rules.people + 1))
     draws = ratio(by_deal(played.draws), hands, confidence)
     return LineupResult(
-        tuple(lineup), orders, len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
+        tuple(lineup),
+        orders,
+        len(hands),
+        int(hands.sum()),
+        draws,
+        tuple(standings),
+        tuple(totals),
+        tuple(places),
+        confidence,
     )
+
+
+def shares_of_places(
+    lineup: Sequence[int], parts: Sequence[Played], seatings: Seatings, agent: int = 0
+) -> NDArray[np.float64]:
+    """Return [deals, P] the shares of the games of each deal that an agent ends in each place, by points.
+
+    Places that persons of equal points share count in parts for each of them.
+    """
+    points = Played.joined(parts).points
+    orders, people = orders_of_a_deal(lineup, seatings), points.shape[1]
+    is_seat = seated(lineup, np.arange(len(points) // orders), seatings) == agent
+    before = (points[:, None] > points[:, :, None]).sum(axis=2)
+    beside = (points[:, None] == points[:, :, None]).sum(axis=2)
+    number = np.arange(people)
+    has = (number >= before[..., None]) & (number < (before + beside)[..., None])
+    shares = (has / beside[..., None] * is_seat[..., None]).sum(axis=1) / is_seat.sum(axis=1, keepdims=True)
+    of_deals: NDArray[np.float64] = shares.reshape(-1, orders, people).mean(axis=1)
+    return of_deals
 
 
 def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:

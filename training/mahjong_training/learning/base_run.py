@@ -23,7 +23,7 @@ from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerEr
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 from mahjong_training.evaluation.results import LineupResult
-from mahjong_training.learning.curve import curve_row, describe, plot_curve
+from mahjong_training.learning.curve import MEAN_PLACE, curve_row, describe, plot_curve
 from mahjong_training.learning.run_folder import Config, RunFolder
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
 from mahjong_training.runtime.folders import check_folder, make_folder, naming, write_bytes
@@ -137,6 +137,21 @@ class BaseRun(ABC, Generic[Config]):
         """Whether the luck of the draws is taken off the points of measurements."""
         return False
 
+    def results(self, learner: Agent) -> list[LineupResult]:
+        """Play the learner against copies of each of the judges; return the results."""
+        agents = [learner, *self.judges]
+        return [measure(self.rules, agents, **self.against(number)) for number in range(1, len(agents))]
+
+    def against(self, number: int) -> dict[str, Any]:
+        """Return what is measured of agent 0 against copies of an agent; the arguments of `measure`."""
+        return {
+            "lineup": one_against_copies(0, number, self.rules.people),
+            "deals": self.config.evaluation_deals,
+            # The same deals every time: differences between measurements are less noisy than the measurements.
+            "seed": curve_seed(self.config.seed),
+            "control_variates": self.control_variates,
+        }
+
     # --- Of all of them -----------------------------------------------------------------------------------------
     def run(self) -> None:
         """Learn up to the total.
@@ -205,19 +220,7 @@ class BaseRun(ABC, Generic[Config]):
             say: prints a line.
         """
         learner = self.player()
-        agents = [learner, *self.judges]
-        # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = [
-            measure(
-                self.rules,
-                agents,
-                one_against_copies(0, number, self.rules.people),
-                deals=self.config.evaluation_deals,
-                seed=curve_seed(self.config.seed),
-                control_variates=self.control_variates,
-            )
-            for number in range(1, len(agents))
-        ]
+        results = self.results(learner)
         columns: dict[str, Any] = {
             "phase": phase,
             "steps": self.steps,
@@ -227,10 +230,12 @@ class BaseRun(ABC, Generic[Config]):
         judged = enumerate(zip(results, self.judges, strict=True), start=1)
         rows = [columns | curve_row(result, number, judge.name) for number, (result, judge) in judged]
         self.folder.append_to_curve(rows)
-        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+        title, people = f"{self.rules.title}: {self.folder.path.name}", self.rules.people
+        plot_curve(self.folder.read_curve(), title, self.folder.curve_plot, people=people)
         for row in rows:
-            for name in ("points", "wins", "deal_ins"):
-                self.log(f"against_{row['against']}/{name}", row[name])
+            for name in ("points", "wins", "deal_ins", MEAN_PLACE):
+                if name in row:
+                    self.log(f"against_{row['against']}/{name}", row[name])
         is_best, remarks = self.judge(learner, results)
         data = self.policy_file().to_bytes()
         write_bytes(self.folder.last, data)

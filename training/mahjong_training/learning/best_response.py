@@ -7,12 +7,10 @@ can be compared only at the same budget, which stands beside them.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_agents.policy.network import ActionNetwork
@@ -20,19 +18,19 @@ from mahjong_env import Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.contests import Contest, play_contests
 from mahjong_training.evaluation.estimates import Estimate, plain_json
-from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import Block, blocks, measure, play_block, sigma
-from mahjong_training.evaluation.results import LineupResult, difference, summarise
+from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.results import LineupResult, difference
+from mahjong_training.evaluation.standing import Kept
 from mahjong_training.learning import run as learning
-from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.run_folder import RunFolder, same_policy
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.executors import Executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.workers import check_workers
 from mahjong_training.seeds import response_seed, training_seed
 
 FILE: Final = "best_response.json"
@@ -87,6 +85,8 @@ def run(config: BestResponseConfig) -> BestResponse:
     check_workers(config)
     check_seed(config.seed)
     rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
+    if config.kept is not None and config.knobs:
+        raise TrainingError("--kept is of the variants as they are, without --knobs")
     out = config.out or Path("runs") / f"{config.variant}-best-response"
     check_file(out / FILE)
     start = config.start
@@ -98,9 +98,7 @@ def run(config: BestResponseConfig) -> BestResponse:
         start = start or _best_start(rules, config.agent, agent, config.seed)
     folder = learning.run(_settings(config, out, start))
     trained = PolicyFile.read(folder.last).training
-    with status() as tell, new_executor(config.processes, config.ray, config.threads) as executor:
-        tell(f"the test: {config.deals:,} deals")
-        response, began = (_tested(rules, agent, path, config, executor) for path in (folder.best, folder.initial))
+    response, began = _tested(rules, config, folder)
     found = BestResponse(
         rules,
         config.agent,
@@ -126,6 +124,13 @@ def run(config: BestResponseConfig) -> BestResponse:
         out / FILE, plain_json(about | {name: value for name, value in asdict(found).items() if name != "rules"})
     )
     print(f"written: {out / FILE}, {folder.best}")
+    if config.kept is not None:
+        kept = Kept.read(config.kept)
+        how = {name: about[name] for name in ("mahjong_env", "variant_version", "seed")}
+        how |= {name: getattr(found, name) for name in ("hands", "decisions", "deals", "start")}
+        agent_kept = "policy" if config.agent == f"policy:{rules.name}" else config.agent
+        kept.add(rules.name, agent_kept, {"response": found.points.over(found.sigma), "how_response": how})
+        kept.write()
     return found
 
 
@@ -171,20 +176,20 @@ def _small_network(agent: Agent) -> ActionNetwork | None:
     return network if isinstance(network, ActionNetwork) else None
 
 
-def _tested(rules: Rules, agent: Agent, path: Path, config: BestResponseConfig, executor: Executor) -> LineupResult:
-    """Return how a policy does among copies of the agent, on the deals of the test."""
-    lineup, players = one_against_copies(0, 1, rules.people), (make_agent(f"policy:{path}"), agent)
-    every = blocks(lineup, config.deals, agents=players, control_variates=useful_weights(rules) is not None)
-    state = rules, players, response_seed(config.seed)
-    parts = dict(executor.map(_play, state, every, partial(_state_of, config, path)))
-    return summarise(rules, lineup, [parts[number] for number in range(len(every))])
+def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tuple[LineupResult, LineupResult]:
+    """Return how the response and what it began as do among copies of the agent, on the deals of the test.
 
-
-def _state_of(config: BestResponseConfig, path: Path) -> tuple[Rules, tuple[Agent, Agent], int]:
-    rules = read_rules(config.variant, config.knobs)
-    return rules, (make_agent(f"policy:{path}"), make_agent(config.agent)), response_seed(config.seed)
-
-
-def _play(state: tuple[Rules, Any, int], block: Block) -> Played:
-    rules, players, seed = state
-    return play_block(rules, players, block, seed)
+    While no gate has been passed they are the same, which is played once.
+    """
+    policies = [f"policy:{path}" for path in (folder.best, folder.initial)]
+    if same_policy(folder.best, folder.initial):
+        policies = policies[:1]
+    agents = {spec: make_agent(spec) for spec in (*policies, config.agent)}
+    tests = [
+        Contest.of(rules, agents, [policy, *[config.agent] * (rules.people - 1)], range(config.deals))
+        for policy in policies
+    ]
+    with status() as tell:
+        tell(f"the test: {config.deals:,} deals")
+        found = [one.result(parts) for one, parts in play_contests(tests, agents, config, response_seed(config.seed))]
+    return found[0], found[-1]

@@ -10,10 +10,12 @@ The network that acts is the small one of `mahjong_agents.policy.network`, or an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -33,6 +35,8 @@ from mahjong_agents.policy.torch_network import (
 )
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning.self_play import PRIVILEGED_FEATURES, Trajectories, Weights
+
+Result = TypeVar("Result")
 
 _CRITIC_WIDTHS: Final = (128, 64)
 _CRITIC_LEARNING_RATE: Final = 1e-3
@@ -161,6 +165,30 @@ class Minibatch:
     advantage: Tensor
 
 
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """Let torch use a number of threads inside."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Begin(Protocol):
+    """Begins work."""
+
+    def __call__(self, work: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
+        """Begin ``work(*arguments)``; return what waits for its result."""
+        ...
+
+
+def _carry_out(work: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
+    result = work(*arguments)
+    return lambda: result
+
+
 class Learner:
     """The networks, their optimisers, and an update of them.
 
@@ -227,26 +255,52 @@ class Learner:
             Metrics by name.
         """
         config = self.config
-        generator = torch.Generator().manual_seed(config.seed * 1_000_003 + number)
-        only_critic = number < critic_updates
-        rewards = np.clip(trajectories.reward / self.unit, -config.reward_limit, config.reward_limit)
-        rewards = rewards.astype(np.float32)
-        critic_inputs = self._tensor(trajectories.critic_inputs)
-        values = self._values(critic_inputs)
-        advantages, returns = advantages_and_returns(
-            trajectories.trajectory, rewards, values, config.gamma, config.gae_lambda
-        )
-        metrics = {
-            "critic/explained_variance": 1 - float(np.mean((returns - values) ** 2) / max(float(returns.var()), 1e-12)),
-            "critic/advantage_std": float(advantages.std()),
-            "hands/decisions": len(trajectories) / trajectories.points.size,
-        }
-        # Until the critic has learned something, it learns from what was really paid.
-        self._fit_critic(critic_inputs, self._tensor(returns if only_critic else advantages + values), generator)
-        if not only_critic:
-            metrics |= self._improve(trajectories, advantages, generator, progress)
-            self._average_weights(number - critic_updates)
+        with self._at_once() as begin:
+            generator = torch.Generator().manual_seed(config.seed * 1_000_003 + number)
+            only_critic = number < critic_updates
+            rewards = np.clip(trajectories.reward / self.unit, -config.reward_limit, config.reward_limit)
+            rewards = rewards.astype(np.float32)
+            critic_inputs = self._tensor(trajectories.critic_inputs)
+            values = self._values(critic_inputs)
+            advantages, returns = advantages_and_returns(
+                trajectories.trajectory, rewards, values, config.gamma, config.gae_lambda
+            )
+            explained = 1 - float(np.mean((returns - values) ** 2) / max(float(returns.var()), 1e-12))
+            metrics = {
+                "critic/explained_variance": explained,
+                "critic/advantage_std": float(advantages.std()),
+                "hands/decisions": len(trajectories) / trajectories.points.size,
+            }
+            # Until the critic has learned something, it learns from what was really paid.
+            targets = self._tensor(returns if only_critic else advantages + values)
+            orders = [torch.randperm(len(targets), generator=generator) for _ in range(_CRITIC_EPOCHS)]
+            fitted = begin(self._fit_critic, critic_inputs, targets, orders)
+            if not only_critic:
+                metrics |= self._improve(trajectories, advantages, generator, progress, begin)
+                self._average_weights(number - critic_updates)
+            fitted()
         return metrics
+
+    @contextmanager
+    def _at_once(self) -> Iterator[Begin]:
+        """Give what begins work: at once with one thread, in one of several threads otherwise, with the same results.
+
+        The small network shares the threads out among microbatches and the critic, one to each of them; one of a
+        user's own has half of them, and the critic the other half.
+        """
+        threads = self.config.threads
+        of_each = 1 if self._is_small else max(1, threads // 2)
+        with _threads(of_each):
+            if threads == 1:
+                yield _carry_out
+                return
+            workers = threads if self._is_small else 2
+            with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(of_each,)) as pool:
+                yield lambda work, *arguments: pool.submit(work, *arguments).result
+
+    @property
+    def _is_small(self) -> bool:
+        return self.config.network is None and self.device.type == "cpu"
 
     def _average_weights(self, updates: int) -> None:
         # A plain mean of the first updates: what the actor began as would count for most of a short run.
@@ -260,26 +314,26 @@ class Learner:
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(self.device)
 
-    def _shuffled(self, number: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
-        """Yield the numbers below one in random order, a minibatch at a time."""
-        order = torch.randperm(number, generator=generator).to(self.device)
-        yield from torch.split(order, size)
-
     def _values(self, critic_inputs: Tensor) -> NDArray[np.float32]:
         with torch.no_grad():
             parts = torch.split(critic_inputs, _CRITIC_BATCH_SIZE)
             return torch.cat([self.critic(part) for part in parts]).cpu().numpy()
 
-    def _fit_critic(self, critic_inputs: Tensor, targets: Tensor, generator: torch.Generator) -> None:
-        for _ in range(_CRITIC_EPOCHS):
-            for some in self._shuffled(len(critic_inputs), _CRITIC_BATCH_SIZE, generator):
+    def _fit_critic(self, critic_inputs: Tensor, targets: Tensor, orders: Sequence[Tensor]) -> None:
+        for order in orders:
+            for some in torch.split(order.to(self.device), _CRITIC_BATCH_SIZE):
                 loss = ((self.critic(critic_inputs.index_select(0, some)) - targets[some]) ** 2).mean()
                 self.critic_optimiser.zero_grad()
                 loss.backward()
                 self.critic_optimiser.step()
 
     def _improve(
-        self, trajectories: Trajectories, advantages: NDArray[np.float64], generator: torch.Generator, progress: float
+        self,
+        trajectories: Trajectories,
+        advantages: NDArray[np.float64],
+        generator: torch.Generator,
+        progress: float,
+        begin: Begin,
     ) -> dict[str, float]:
         config = self.config
         for group in self.actor_optimiser.param_groups:
@@ -291,9 +345,11 @@ class Learner:
         for _ in range(config.n_epochs):
             for microbatches in self._minibatches(trajectories, normalised, generator, proximal):
                 self.actor_optimiser.zero_grad()
-                for share, batch in microbatches:
-                    loss, found = self._loss(batch)
-                    (share * loss).backward()  # type: ignore[no-untyped-call]
+                begun = [(share, begin(self._gradients, share, batch)) for share, batch in microbatches]
+                for share, wait in begun:  # added up in this order, whichever is ready first
+                    gradients, found = wait()
+                    for parameter, gradient in gradients:
+                        parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad.add_(gradient)
                     metrics.append(found)
                     shares.append(share)
                 nn.utils.clip_grad_norm_(self.actor.parameters(), _MAX_GRAD_NORM)
@@ -302,6 +358,13 @@ class Learner:
             f"actor/{name}": float(np.average([found[name] for found in metrics], weights=shares))
             for name in metrics[0]
         }
+
+    def _gradients(self, share: float, batch: Minibatch) -> tuple[list[tuple[nn.Parameter, Tensor]], dict[str, float]]:
+        """Return the gradients of a share of the loss with the parameters that they belong to, and metrics."""
+        loss, found = self._loss(batch)
+        moved = [parameter for parameter in self.actor.parameters() if parameter.requires_grad]
+        gradients = torch.autograd.grad(share * loss, moved, allow_unused=True)
+        return [pair for pair in zip(moved, gradients, strict=True) if pair[1] is not None], found
 
     def _proximal(self, trajectories: Trajectories) -> NDArray[np.float32]:
         """Return [n] the log-probabilities of what was chosen by the actor as it is: newer than what played ahead."""
@@ -335,9 +398,9 @@ class Learner:
             part = Inputs(row, inputs.action[which], per_action, per_decision)
             return Minibatch(part, start + chosen[some], log_probability[some], began[some], advantage[some])
 
-        is_small = self.config.network is None and self.device.type == "cpu"
-        size = _MICROBATCH_SIZE if is_small else self.config.batch_size
-        for some in self._shuffled(len(choices), self.config.batch_size, generator):
+        size = _MICROBATCH_SIZE if self._is_small else self.config.batch_size
+        order = torch.randperm(len(choices), generator=generator).to(self.device)
+        for some in torch.split(order, self.config.batch_size):
             yield ((len(part) / len(some), microbatch(choices[part])) for part in torch.split(some, size))
 
     def _loss(self, batch: Minibatch) -> tuple[Tensor, dict[str, float]]:

@@ -21,6 +21,7 @@ from mahjong_env import Rules, View
 from mahjong_env.environments.agents import Kind, find_maker, make, parse_address, read_value
 from mahjong_training.errors import RewardError
 from mahjong_training.evaluation.matches import sigma
+from mahjong_training.learning.places import mean_places
 
 Amounts = NDArray[Any]
 
@@ -35,6 +36,8 @@ class Paid:
         totals: [n, P] int64 points that each person has won or lost in the hand so far.
         person: [n] int64 the learner among the persons.
         ended: [n] bool the hand is over.
+        before: [n, P] int64 points of the match before the hand; None where no matches are played.
+        hands_to_come: [n] int64 hands of the match after this one; None likewise.
     """
 
     rules: Rules
@@ -42,6 +45,8 @@ class Paid:
     totals: NDArray[np.int64]
     person: NDArray[np.int64]
     ended: NDArray[np.bool_]
+    before: NDArray[np.int64] | None = None
+    hands_to_come: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         """The number of learners."""
@@ -78,7 +83,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Sigma:
-    """The points received in sigma, the unit that means the same in every variant (`matches.sigma`)."""
+    """The points received in sigma, the spread of a hand's points among greedy players (`matches.sigma`)."""
 
     def __call__(self, paid: Paid) -> Amounts:
         """Return [n] amounts."""
@@ -108,6 +113,30 @@ class Ranked:
         return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
 
 
+@dataclass(frozen=True)
+class Place:
+    """The place in a match, from 1 for the first to -1 for the last, paid hand by hand.
+
+    At the end of a hand, what the standing is worth now (`mahjong_training.learning.places`) less what it was worth
+    before; over a match these sum to the final place, less what all persons begin with, which is 0. In each hand the
+    persons' sum to zero.
+    """
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts.
+
+        Raises:
+            RewardError: what is paid are single hands.
+        """
+        if paid.before is None or paid.hands_to_come is None:
+            raise RewardError("the reward 'place' is of matches: `mahjong-env train --match-hands 16 --reward place`")
+        ends, found = np.flatnonzero(paid.ended), np.zeros(len(paid))
+        before, left, unit = paid.before[ends], paid.hands_to_come[ends], sigma(paid.rules)
+        change = mean_places(before, left + 1, unit) - mean_places(before + paid.totals[ends], left, unit)
+        found[ends] = change[np.arange(len(ends)), paid.person[ends]] / ((before.shape[1] - 1) / 2)
+        return found
+
+
 class Distance:
     """Another reward, shaped by the distance to a win (tiles that the best action leaves to be missing)."""
 
@@ -129,6 +158,7 @@ _NAMED: Final[dict[str, Callable[..., Reward]]] = {
     "sigma": Sigma,
     "clipped": Clipped,
     "ranked": Ranked,
+    "place": Place,
     "distance": Distance,
 }
 
@@ -137,9 +167,9 @@ def find_reward(reward: Any) -> Reward:
     """Return the reward that a text names, or the function itself.
 
     Args:
-        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "distance", ``module:name`` or
-            ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the function, or a class
-            whose objects are called like one; options are arguments of either.
+        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "place", "distance", ``module:name``
+            or ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the function, or a
+            class whose objects are called like one; options are arguments of either.
 
     Raises:
         RewardError: there is no such reward, it cannot be made, or it is something else.

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
+
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.policy.agent import PolicyAgent
-from mahjong_agents.policy.custom_features import find_features
+from mahjong_agents.policy.custom_features import Features, find_features
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, weighted
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.matches import begin_to_measure, measure, sigma
 from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.learning.self_play import Common, Trajectories, Weights, network_of, play_part
+from mahjong_training.learning.self_play import Common, LearnerAgent, Trajectories, Weights, play_part
+from mahjong_training.runtime.executors import Executor, LocalExecutor
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import gate_seed, training_seed
@@ -44,10 +46,14 @@ TEACHERS: Final = {"greedy": True, "closed-greedy": False}
 """As whom a learner may begin, and whether that one claims."""
 _POLICY: Final = "policy:"
 _POINTS: Final = "points"
+_PLACE: Final = "place"
+_STANDING: Final = "mahjong_agents.policy.standing_inputs:Standing"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
 _FEWEST_PARTS: Final = 2
 _MOST_CRITIC_HANDS: Final = 12_288
+_ROUNDING: Final = 1e-6
+_MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
 
 
 def run(config: TrainConfig) -> RunFolder:
@@ -67,7 +73,7 @@ class PpoRun(BaseRun[TrainConfig]):
     @staticmethod
     def check(config: TrainConfig) -> None:
         """Check settings; see `BaseRun.check`."""
-        counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations")
+        counts = ("hands", "tables", "match_hands", "width", "batch_size", "n_epochs", "evaluations")
         check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
         if config.parts is not None:
             check_counts(parts=config.parts)
@@ -95,6 +101,15 @@ class PpoRun(BaseRun[TrainConfig]):
             raise TrainingError(f"--teacher is one of {valid}, not {config.teacher!r}")
         if config.network is not None and config.features is not None:
             raise TrainingError("--features adds inputs to the small network; one of your own reads what it likes")
+        if config.reward == _PLACE and config.match_hands == 1:
+            raise TrainingError("--reward place is of matches; --match-hands says of how many hands, such as 16")
+        odds = config.opponent_odds
+        if odds and (SNAPSHOT in config.opponents or len(odds) != len(config.opponents)):
+            raise TrainingError(f"--opponent-odds are one number for each of --opponents, none of them {SNAPSHOT!r}")
+        if odds and not (min(odds) >= 0 and abs(sum(odds) - 1) < _ROUNDING):
+            raise TrainingError(f"--opponent-odds are from 0 on and sum to 1, not {odds}")
+        if odds and config.gate_against is not None:
+            raise TrainingError("--opponent-odds says whom gates are played against; leave --gate-against away")
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
 
@@ -106,10 +121,16 @@ class PpoRun(BaseRun[TrainConfig]):
         """
         super().__init__(config, folder)
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
-        self._mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
+        mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
+        self._mark: Agent | str = mark if config.ray else config.gate_against or mark
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = _winner_of_trial(self.rules, config.seed)
+        if config.match_hands > 1 and not self.rules.ends_by_hands:
+            raise TrainingError("--match-hands is of rules whose matches end after a number of hands")
+        if config.reward == _PLACE and config.features is None and config.network is None:
+            # The text stands in policy files: who plays with one names it again.
+            config = replace(config, features=f"{_STANDING}?unit={sigma(self.rules):.4g}")
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
@@ -133,7 +154,8 @@ class PpoRun(BaseRun[TrainConfig]):
             raise
         except ValueError as error:
             raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
-        self._luck = useful_weights(self.rules) if config.control_variates and plain else None
+        luck_off = config.control_variates and plain and config.match_hands == 1
+        self._luck = useful_weights(self.rules) if luck_off else None
         self.updates = self.hands = self.measurements = 0
         self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
@@ -181,11 +203,16 @@ class PpoRun(BaseRun[TrainConfig]):
         """Return the share of what the policy learns from that is done after a number of hands."""
         return Fraction(max(0, learned - self.critic_hands), max(1, self.config.hands - self.critic_hands))
 
-    def _next_hands(self, hands: int) -> int:
-        """Return how many hands the update after a number of hands plays: what is left, shared out evenly."""
+    @property
+    def _most_tables(self) -> int:
+        """The tables that an update plays a hand, or a match, at."""
+        return max(1, self.config.tables // self.config.match_hands)
+
+    def _next_tables(self, hands: int) -> int:
+        """Return at how many tables the update after a number of hands plays: what is left, shared out evenly."""
         goal = self.critic_hands if hands < self.critic_hands else self.config.hands
-        left = min(goal, self.config.hands) - hands
-        return -(-left // -(-left // self.config.tables))
+        left = -(-(min(goal, self.config.hands) - hands) // self.config.match_hands)
+        return -(-left // -(-left // self._most_tables))
 
     def update(self) -> None:
         """Play hands, and learn from them once."""
@@ -202,7 +229,7 @@ class PpoRun(BaseRun[TrainConfig]):
             hands,
             number=self.updates,
             progress=float(self.progress(self.hands)),
-            critic_updates=-(-self.critic_hands // config.tables),
+            critic_updates=-(-self.critic_hands // (self._most_tables * config.match_hands)),
         )
         self.updates += 1
         self.hands += len(hands.points)
@@ -212,15 +239,28 @@ class PpoRun(BaseRun[TrainConfig]):
         for name, number in metrics.items():
             self.log(name, number)
 
+    # Where hands are played, on another machine perhaps, which may have none of the files that a text names.
+
+    @property
+    def _network(self) -> Any:
+        return self.learner.average if self.config.ray and self.config.network else self.config.network
+
+    @property
+    def _added_inputs(self) -> Features | str | None:
+        return self._features if self.config.ray else self.config.features
+
+    @property
+    def _device(self) -> str:
+        return "cpu" if self.config.ray or self._executor.workers > 1 else str(self.learner.device)
+
     def _begin(self, update: int, learned: int) -> None:
         """Let the hands of an update that comes after a number of hands be played, with the learner as it is."""
         self._begun_with = self.learner.weights(), self.snapshots
         self._hand_out(update, learned)
 
     def _hand_out(self, update: int, learned: int) -> None:
-        config, number = self.config, self._next_hands(learned)
+        config, number = self.config, self._next_tables(learned)
         parts = min(self.parts, number)
-        # Another machine may have none of the files that a spec names.
         named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
         weights, snapshots = self._begun_with
         common = Common(
@@ -234,11 +274,17 @@ class PpoRun(BaseRun[TrainConfig]):
             self._luck,
             self._reward if config.ray or self._reward is None else config.reward,
             config.gamma,
-            self._features if config.ray else config.features,
-            self.learner.average if config.ray and config.network else config.network,
-            "cpu" if config.ray or self._executor.workers > 1 else str(self.learner.device),
+            self._added_inputs,
+            self._network,
+            self._device,
+            config.match_hands,
+            config.opponent_odds or None,
         )
-        self._begun = self._executor.submit(play_part, common, [(config.seed, update, part) for part in range(parts)])
+        # What one process plays it plays at once; a cluster loses and hands out single parts.
+        groups = np.array_split(np.arange(parts), parts if config.ray else min(parts, self._executor.workers))
+        self._begun = self._executor.submit(
+            play_part, common, [(config.seed, update, *group.tolist()) for group in groups]
+        )
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def player(self) -> Agent:
@@ -246,8 +292,25 @@ class PpoRun(BaseRun[TrainConfig]):
         return self._player_of(self.learner.average_weights())
 
     def _player_of(self, weights: Weights) -> Agent:
-        network = network_of(weights, self.config.network, self._features, self.learner.device)
-        return PolicyAgent.playing(network, name="learner")
+        return LearnerAgent(weights, self._network, self._added_inputs, self._device)
+
+    def results(self, learner: Agent) -> list[LineupResult]:
+        """Play the learner against copies of each of the judges, where hands are played; return the results."""
+        agents = [learner, *(self.judges if self.config.ray else self.config.evaluation_agents)]
+        begun = [
+            begin_to_measure(self._executor, self.rules, agents, **self.against(number))
+            for number in range(1, len(agents))
+        ]
+        return [wait() for wait in begun]
+
+    def against(self, number: int) -> dict[str, Any]:
+        """Return what is measured against an agent; of matches as many as hold that number of hands."""
+        measured = super().against(number)
+        return measured | {"deals": self._games(measured["deals"]), "hands": self.config.match_hands}
+
+    def _games(self, hands: int) -> int:
+        """Return how many deals are played in place of a number of single hands."""
+        return hands if self.config.match_hands == 1 else max(FEWEST, hands // self.config.match_hands)
 
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
         """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`."""
@@ -256,25 +319,31 @@ class PpoRun(BaseRun[TrainConfig]):
         remarks = ["the last hands were played with weights one update old"] if stale else []
         is_best = number == 0
         if number:
-            deals = self.config.gate_deals
-            gain = gate(
-                self.rules,
-                learner,
-                self._player_of(self.best),
-                self._mark,
-                deals=deals,
-                seed=self.config.seed,
-                number=number,
-                control_variates=self.control_variates,
-            )
+            gain, deals = self._gain(learner, number)
             is_best = gain.low > 0
             kept = "it is best.zip now" if is_best else "best.zip stays, as that is not clearly more"
-            remarks.append(
-                f"gate, on {deals} other deals: {gain.text(2, sign='+')} points a hand more than best.zip; {kept}"
-            )
+            unit = "points a hand more" if self.config.match_hands == 1 else "places nearer to the first"
+            remarks.append(f"gate, on {deals} other deals: {gain.text(2, sign='+')} {unit} than best.zip; {kept}")
             if is_best:
                 self.best = self.learner.average_weights()
         return is_best, remarks
+
+    def _gain(self, learner: Agent, number: int) -> tuple[Estimate, int]:
+        """Return what the gate of a number says of the learner against best.zip, and the deals that it is played on."""
+        config, best = self.config, self._player_of(self.best)
+        pool: Iterable[Agent | str] = self._opponents.values() if config.ray else self._opponents
+        odds = [one for one in zip(pool, config.opponent_odds, strict=False) if one[1] > 0]
+        deals = self._games(config.gate_deals)
+        how: dict[str, Any] = {"control_variates": self.control_variates, "executor": self._executor}
+        found: list[tuple[float, Estimate]] = []
+        played = 0
+        for place, (reference, share) in enumerate(odds or [(self._mark, 1.0)]):
+            part = max(FEWEST, round(share * deals)) if odds else deals
+            played += part
+            sizes: dict[str, Any] = {"deals": part, "seed": config.seed, "number": number + _MOST_GATES * place}
+            one = gate(self.rules, learner, best, reference, hands=config.match_hands, **how, **sizes)
+            found.append((share, one))
+        return (found[0][1] if len(found) == 1 else weighted(found)), played
 
     def measured(self) -> None:
         """Make the learner as it was measured an opponent, and the reference that it is held near."""
@@ -304,6 +373,7 @@ class PpoRun(BaseRun[TrainConfig]):
                 "reward": config.reward,
                 "features": config.features,
                 "seed": config.seed,
+                **({} if config.match_hands == 1 else {"match_hands": config.match_hands}),
             },
         )
 
@@ -338,18 +408,21 @@ class PpoRun(BaseRun[TrainConfig]):
 
 def gate(
     rules: Rules,
-    candidate: Agent,
-    best: Agent,
-    reference: Agent,
+    candidate: Agent | str,
+    best: Agent | str,
+    reference: Agent | str,
     *,
     deals: int,
     seed: int,
     number: int,
+    hands: int = 1,
     control_variates: bool = False,
+    executor: Executor | None = None,
 ) -> Estimate:
     """Return how many points a hand a candidate wins more than the best so far, both among copies of a reference.
 
-    It passes the gate if the interval is above zero. The deals are held out: new ones for every gate.
+    Of matches it is how much nearer to the first its mean place is. It passes the gate if the interval is above zero.
+    The deals are held out: new ones for every gate.
 
     Args:
         rules: what is played.
@@ -359,14 +432,17 @@ def gate(
         deals: how many deals both play, the same ones, from every seat.
         seed: of the run.
         number: of the gate in the run; another number is other deals.
+        hands: of a match; 1: single hands are played.
         control_variates: take luck off the points, see `mahjong_training.evaluation.matches.measure`.
+        executor: where both are played; None: here.
     """
-    held_out = gate_seed(seed, number)
-    lineup = one_against_copies(0, 1, rules.people)
-    one, other = (
-        measure(rules, [agent, reference], lineup, deals=deals, seed=held_out, control_variates=control_variates)
-        for agent in (candidate, best)
-    )
+    where, lineup = executor or LocalExecutor(), one_against_copies(0, 1, rules.people)
+    settings: dict[str, Any] = {"deals": deals, "seed": gate_seed(seed, number), "control_variates": control_variates}
+    settings |= {"hands": hands}
+    begun = [begin_to_measure(where, rules, [agent, reference], lineup, **settings) for agent in (candidate, best)]
+    one, other = (wait() for wait in begun)
+    if hands > 1:
+        return ratio(other.places_by_deal(0) - one.places_by_deal(0), np.ones(deals))
     return difference(one, 0, other, 0)
 
 

@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from mahjong_agents.policy.file import PolicyFile
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.references import INITIAL
+from mahjong_training.learning.curve import MEAN_PLACE
 from mahjong_training.runtime.folders import LOCK, locked, make_folder, write_text
 
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
@@ -132,8 +136,8 @@ class RunFolder:
             saved = kind(**settings | lists)
             for item in fields(kind):
                 value, wanted = getattr(saved, item.name), hints[item.name]
-                if wanted == tuple[str, ...]:
-                    fits = isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+                if get_origin(wanted) is tuple:
+                    fits = isinstance(value, tuple) and all(isinstance(one, get_args(wanted)[0]) for one in value)
                 else:
                     fits = isinstance(value, wanted) or (wanted is float and isinstance(value, int))
                 if not fits:
@@ -164,7 +168,7 @@ class RunFolder:
 
     def _write_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, rows[-1])
+        writer = csv.DictWriter(text, rows[-1], restval="nan")
         writer.writeheader()
         writer.writerows(rows)
         write_text(self.curve, text.getvalue())
@@ -187,8 +191,14 @@ class RunFolder:
                 is_whole = bool(row["against"]) and None not in row
                 if not is_whole or not 0 <= int(row["steps"]) < 2**53:
                     raise ValueError(f"a line {list(row.values())}")
-                for name in _CURVE_NUMBERS:
+                for name in (*_CURVE_NUMBERS, *(name for name in row if name.startswith(MEAN_PLACE))):
                     float(row[name])
         except (OSError, ValueError, TypeError, csv.Error) as error:
             raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
         return rows
+
+
+def same_policy(one: Path, other: Path) -> bool:
+    """Return whether two policy files have the same weights: ``best`` and ``initial`` if no gate has been passed."""
+    found, wanted = (PolicyFile.read(path).weights for path in (one, other))
+    return all(np.array_equal(array, wanted[name]) for name, array in found.items())

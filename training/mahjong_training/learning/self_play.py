@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.custom_features import Features, find_features
 from mahjong_agents.policy.inputs import TABLE_FACTS, Inputs, action_inputs
 from mahjong_agents.policy.network import ActionNetwork, Network, draw, log_probabilities
-from mahjong_env import Rules, View, make_engine
-from mahjong_env.environments.agents import choose_actions
+from mahjong_env import Engine, Rules, View, make_engine
+from mahjong_env.environments.agents import agent_name, choose_actions
 from mahjong_training.learning.rewards import Paid, Reward, find_reward, pay, potential
 from mahjong_training.seeds import training_seed
 
@@ -96,66 +96,97 @@ def play_hands(
     tables: int,
     share: float,
     seed: Sequence[int],
+    beside: Sequence[tuple[int, Sequence[int]]] = (),
     luck_weights: NDArray[np.float64] | None = None,
     reward: Reward | None = None,
     gamma: float = 1.0,
     features: Features | None = None,
+    match_hands: int = 1,
+    odds: Sequence[float] | None = None,
 ) -> Trajectories:
-    """Play one hand at each table to its end.
+    """Play one hand, or a match of several, at each table to its end.
 
     Args:
-        rules: what is played, one hand a game.
+        rules: what is played.
         network: the learner's.
         others: who else may play.
-        tables: hands.
+        tables: at each of which a hand or a match is played.
         share: of the tables, from 0 to 1, at which the learner has one seat, and one of the others, the same at all of
             these tables, all other seats; at the rest it has all seats.
         seed: of the deals and of all choices.
+        beside: tables and seeds of further parts, each played as if it were alone, but all at once, which takes less
+            time; their decisions follow part after part.
         luck_weights: [F] of the control variates that are taken off the rewards (`mahjong_agents.control_variates`);
             None: off nothing.
         reward: what is made of the points, luck and all; None: they are the reward.
         gamma: discount of the potential that shapes a reward.
         features: what adds inputs of a researcher's own to the table.
+        match_hands: hands of a match, the same persons at a table with all that a match carries over; each hand has
+            trajectories of its own. Luck is taken off single hands alone.
+        odds: for each of the others how likely it is drawn; None: all equally.
 
     Raises:
         RewardError: the reward returns something else than it should.
         AgentError: the network is shown something else than it should be.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
-    who = _seating(tables, rules.people, len(others), share, rng)
-    engine = make_engine(rules, tables, seed=training_seed(*seed))
-    learner = _Learner(network, reward, features)
-    agents = (learner, *others)
-    points = np.zeros((tables, rules.people), np.int64)
-    luck = None if luck_weights is None else Luck(engine, luck_weights)
-    paid = np.zeros((tables, rules.people))
+    sizes, seeds = zip((tables, seed), *beside, strict=True)
+    starts, tables = np.cumsum([0, *sizes]), sum(sizes)
+    parts = [_Part(np.random.default_rng(np.random.SeedSequence(list(of_part)))) for of_part in seeds]
+    learner = _Learner(network, reward, features, parts)
+    agents: list[Agent] = [learner]
+    seating: list[NDArray[np.intp]] = []
+    for part, size in zip(parts, sizes, strict=True):
+        of_part = _seating(size, rules.people, len(others), share, part.rng, odds)
+        if of_part.any():  # one of the others plays: here under the next number
+            agents.append(_OfPart(others[of_part.max() - 1], part.rng))
+            of_part[of_part != LEARNER] = len(agents) - 1
+        seating.append(of_part)
+    who = np.concatenate(seating)
+    engine = _deal(rules, sizes, seeds, match_hands)
+    points = np.zeros((tables * match_hands, rules.people), np.int64)
+    luck = None if luck_weights is None or match_hands > 1 else Luck(engine, luck_weights)
+    playing_hand = np.arange(tables) * match_hands  # that is played at each table, a row of the points
+    last_hand = playing_hand + match_hands - 1
     privileged = np.zeros((tables, rules.people, len(PRIVILEGED_FEATURES)), np.int8)
     privileged[:, :, -1] = _UNKNOWN
     steps = np.arange(1, rules.people)
-    inputs: list[Inputs] = []
-    columns: list[tuple[NDArray[Any], ...]] = []
+    decided = 0
     while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
         persons = engine.seat_to_act[games].astype(np.intp)
         playing = who[games, persons]
-        actions = choose_actions(engine, games, agents, playing, rng)
         mine = np.flatnonzero(playing == LEARNER)
+        learner.bounds = np.searchsorted(games[mine], starts)
+        actions = choose_actions(engine, games, agents, playing, parts[0].rng)
         if mine.size:
             game, person = games[mine], persons[mine]
             of_others = privileged[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
             critic_inputs = np.concatenate([learner.table, of_others], axis=1)
             distance = learner.table[:, _DISTANCES].argmax(axis=1).astype(np.int8)
             privileged[game, person] = np.column_stack([learner.table[:, _PRIVILEGED_COLUMNS], distance])
-            inputs.append(learner.inputs)
-            decided = learner.chosen, learner.log_probability, critic_inputs, game * rules.people + person
-            columns.append((*decided, paid[game, person], points[game], learner.potential))
-        points[games] += engine.step(actions, games=games).rewards
-        paid[games] = points[games]
+            here, numbers = playing_hand[game], np.arange(decided, decided + len(mine))
+            decided += len(mine)
+            found = critic_inputs, here * rules.people + person, points[here], learner.potential, numbers
+            for part, start, stop in zip(parts, learner.bounds[:-1], learner.bounds[1:], strict=True):
+                part.columns += [tuple(column[start:stop] for column in found)] if stop > start else []
+            if luck is not None:
+                luck.note(game, person)
+        result, here = engine.step(actions, games=games), playing_hand[games]
+        points[here] += result.rewards
         if luck is not None:
             luck.add(games)
-            paid[games] -= luck.by_person()[games] / UNIT
-    joined = Inputs.joined(inputs, [len(column[0]) for column in columns])
-    chosen, log_probability, critic_inputs, trajectory, paid_before, points_before, potential_before = (
-        np.concatenate(column) for column in zip(*columns, strict=True)
+        if match_hands > 1:
+            last_hand[games[result.done]] = here[result.done]
+            going_on = games[result.hand_over & ~result.done]
+            playing_hand[going_on] += 1
+            privileged[going_on] = 0
+            privileged[going_on, :, -1] = _UNKNOWN
+    choices = [choice for part in parts for choice in part.choices]
+    joined = Inputs.joined([choice.inputs for choice in choices], [len(choice.chosen) for choice in choices])
+    chosen, log_probability = (
+        np.concatenate([getattr(choice, name) for choice in choices]) for name in ("chosen", "log_probability")
+    )
+    critic_inputs, trajectory, points_before, potential_before, numbers = (
+        np.concatenate(column) for column in zip(*(column for part in parts for column in part.columns), strict=True)
     )
     order = np.argsort(trajectory, kind="stable")
     ends = np.empty(len(trajectory), np.bool_)
@@ -168,17 +199,34 @@ def play_hands(
         after[ends] = at_the_end[ends]
         return after
 
+    hand, person = np.divmod(trajectory, rules.people)
+    decisions = np.arange(len(person))
     if reward is None:
+        paid, paid_before = points.astype(np.float64), points_before[decisions, person].astype(np.float64)
+        if luck is not None:
+            paid -= luck.by_person() / UNIT
+            paid_before -= luck.noted()[numbers] / UNIT
         rewards = (at_next_decision(paid_before, paid.ravel()[trajectory]) - paid_before).astype(np.float32)
     else:
-        hand, person = np.divmod(trajectory, rules.people)
         totals = at_next_decision(points_before, points[hand])
-        received = (totals - points_before)[np.arange(len(person)), person]
-        rewards = pay(reward, Paid(rules, received, totals, person, ends))
+        received = (totals - points_before)[decisions, person]
+        of_match: dict[str, Any] = {}
+        if match_hands > 1:
+            by_match = points.reshape(tables, match_hands, rules.people)
+            so_far = (by_match.cumsum(axis=1) - by_match).reshape(points.shape)
+            of_match = {"before": so_far[hand], "hands_to_come": last_hand[hand // match_hands] - hand}
+        rewards = pay(reward, Paid(rules, received, totals, person, ends, **of_match))
         potential_after = at_next_decision(potential_before, np.zeros_like(potential_before))
         rewards += gamma * potential_after - potential_before
     return Trajectories(
-        joined, chosen, log_probability, critic_inputs, trajectory, rewards, learner=who == LEARNER, points=points
+        joined,
+        chosen,
+        log_probability,
+        critic_inputs,
+        trajectory,
+        rewards,
+        learner=np.repeat(who == LEARNER, match_hands, axis=0),
+        points=points,
     )
 
 
@@ -202,11 +250,13 @@ class Common(NamedTuple):
     features: Features | str | None = None
     network: Any = None
     device: str = "cpu"
+    match_hands: int = 1
+    odds: Sequence[float] | None = None
 
 
 def play_part(common: Common, seed: tuple[int, ...]) -> Trajectories:
-    """Play one of the parts of an update's hands: the last number of the seed says which."""
-    tables = common.tables // common.parts + (seed[-1] < common.tables % common.parts)
+    """Play some of the parts of an update's hands: the numbers of the seed from the third on say which."""
+    sizes = [common.tables // common.parts + (part < common.tables % common.parts) for part in seed[2:]]
     features = None if common.features is None else find_features(common.features)
     past = (network_of(weights, common.network, features, common.device) for weights in common.snapshots)
     others = [*map(make_agent, common.named), *(PolicyAgent.playing(one, name="past", sample=True) for one in past)]
@@ -214,13 +264,16 @@ def play_part(common: Common, seed: tuple[int, ...]) -> Trajectories:
         common.rules,
         network_of(common.weights, common.network, features, common.device),
         others,
-        tables=tables,
+        tables=sizes[0],
         share=common.share,
-        seed=seed,
+        seed=seed[:3],
+        beside=[(size, (*seed[:2], part)) for size, part in zip(sizes[1:], seed[3:], strict=True)],
         luck_weights=common.luck,
         reward=None if common.reward is None else find_reward(common.reward),
         gamma=common.gamma,
         features=features,
+        match_hands=common.match_hands,
+        odds=common.odds,
     )
 
 
@@ -242,52 +295,105 @@ def network_of(weights: Weights, network: Any = None, features: Features | None 
     return TorchNetwork(module.to(device).eval())
 
 
-def _seating(tables: int, people: int, others: int, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+class LearnerAgent(PolicyAgent):
+    """Plays what a learner's network finds best; to other processes it travels as what the network is made of."""
+
+    def __init__(
+        self, weights: Weights, network: Any = None, features: Features | str | None = None, device: Any = "cpu"
+    ) -> None:
+        """Make the network; the arguments are those of `network_of`, where added inputs may be named by a text."""
+        self._made_of = weights, network, features, str(device)
+        self.name, self.variant, self._sample = "learner", None, False
+        added = None if features is None else find_features(features)
+        self.network = network_of(weights, network, added, device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process makes the same."""
+        return type(self), self._made_of
+
+
+def _seating(
+    tables: int, people: int, others: int, share: float, rng: np.random.Generator, odds: Sequence[float] | None
+) -> NDArray[np.intp]:
     """Return [tables, P] the number of the agent that plays for each person."""
     who = np.full((tables, people), LEARNER, np.intp)
     if others:
         some = rng.permutation(tables)[: round(share * tables)]
         # One of them at all of these tables: many small batches, one for each, would take most of the time.
-        who[some] = 1 + rng.integers(others)
+        who[some] = 1 + (rng.integers(others) if odds is None else rng.choice(others, p=odds))
         who[some, rng.integers(people, size=len(some))] = LEARNER
     return who
 
 
-class _Learner:
-    """Draws actions, and keeps what belongs to the trajectories of the last call; the arrays are those of them.
+def _deal(rules: Rules, sizes: Sequence[int], seeds: Sequence[Any], match_hands: int) -> Engine:
+    """Return an engine with the tables of all parts, each dealt from its part's seed."""
+    dealt = [
+        make_engine(rules, size, seed=training_seed(*seed), num_hands=match_hands)
+        for size, seed in zip(sizes, seeds, strict=True)
+    ]
+    if len(dealt) == 1:
+        return dealt[0]
+    engine, first = dealt[0].select(np.zeros(sum(sizes), np.intp)), 0
+    for part in dealt:
+        engine.put(np.arange(first, first + part.num_games), part)
+        first += part.num_games
+    return engine
+
+
+class _Choices(NamedTuple):
+    """What the learner chose in n decisions of a part; see `Trajectories`."""
+
+    inputs: Inputs
+    chosen: NDArray[np.intp]
+    log_probability: NDArray[np.float32]
+
+
+@dataclass
+class _Part:
+    """One of the parts that are played beside each other: its own chance, and what was decided at its tables.
 
     Attributes:
-        inputs: of the likely actions.
-        chosen: [n] intp.
-        log_probability: [n] float32.
+        rng: draws all that is drawn for it.
+        choices: of each step.
+        columns: what else is known of these decisions.
+    """
+
+    rng: np.random.Generator
+    choices: list[_Choices] = field(default_factory=list)
+    columns: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+
+
+class _OfPart:
+    """An agent at the tables of one part, with the chance of that part."""
+
+    def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
+        self.name, self._agent, self._rng = agent_name(agent), agent, rng
+
+    def act(self, view: View, rng: np.random.Generator) -> Any:
+        return self._agent.act(view, self._rng)
+
+
+class _Learner:
+    """Draws actions, and adds what it chose to the parts; the arrays are those of the last call.
+
+    Attributes:
+        bounds: [parts + 1] where the rows of each part begin and end, of the next view.
         table: [n, C] int8, see `TABLE_FACTS`; added inputs behind them.
         potential: [n] float32 of the reward there; zero without one.
     """
 
     name = "learner"
-    inputs: Inputs
-    chosen: NDArray[np.intp]
-    log_probability: NDArray[np.float32]
+    bounds: NDArray[np.intp]
     table: NDArray[np.int8]
     potential: NDArray[np.float32]
 
-    def __init__(self, network: Network, reward: Reward | None, features: Features | None) -> None:
-        self._network, self._reward, self._features = network, reward, features
+    def __init__(
+        self, network: Network, reward: Reward | None, features: Features | None, parts: Sequence[_Part]
+    ) -> None:
+        self._network, self._reward, self._features, self._parts = network, reward, features, parts
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         inputs = self._network.inputs(view)
-        scores = self._network.scores(inputs)
-        if not np.isfinite(scores).all():
-            raise AgentError("the network's scores are no finite numbers")
-        best = draw(scores, inputs.row, rng)
-        is_likely = log_probabilities(scores, inputs.row) > np.log(_LEAST_PROBABILITY)
-        is_likely[best] = True
-        likely = np.flatnonzero(is_likely)
-        self.inputs = inputs.of_actions(likely)
-        count = np.bincount(self.inputs.row, minlength=len(view))
-        chosen = np.searchsorted(likely, best)
-        self.chosen = chosen - (np.cumsum(count) - count)
-        self.log_probability = log_probabilities(scores[likely], self.inputs.row)[chosen]
         # A network that is shown the strong inputs has worked out the critic's as well.
         table = inputs.per_decision.get("table")
         columns = len(_TABLE) + (0 if self._features is None else len(self._features.facts))
@@ -296,4 +402,25 @@ class _Learner:
         self.table = table
         found = None if self._reward is None else potential(self._reward, view)
         self.potential = np.zeros(len(view), np.float32) if found is None else found
+        return np.concatenate(
+            [
+                self._choose(part, inputs.of_decisions(start, stop))
+                for part, start, stop in zip(self._parts, self.bounds[:-1], self.bounds[1:], strict=True)
+                if stop > start
+            ]
+        )
+
+    def _choose(self, part: _Part, inputs: Inputs) -> NDArray[np.int64]:
+        scores = self._network.scores(inputs)
+        if not np.isfinite(scores).all():
+            raise AgentError("the network's scores are not finite numbers")
+        best = draw(scores, inputs.row, part.rng)
+        is_likely = log_probabilities(scores, inputs.row) > np.log(_LEAST_PROBABILITY)
+        is_likely[best] = True
+        likely = np.flatnonzero(is_likely)
+        shown = inputs.of_actions(likely)
+        count = np.bincount(shown.row)
+        chosen = np.searchsorted(likely, best)
+        log_probability = log_probabilities(scores[likely], shown.row)[chosen]
+        part.choices.append(_Choices(shown, chosen - (np.cumsum(count) - count), log_probability))
         return inputs.action[best].astype(np.int64)

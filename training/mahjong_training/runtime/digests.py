@@ -17,6 +17,7 @@ from typing import Any, Final
 from mahjong_agents import Agent, PolicyFileError
 from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.agent import NUMBERS_PATH
+from mahjong_agents.value.folding import NUMBERS_PATH as FOLDING_PATH
 from mahjong_env import AgentError, Rules
 from mahjong_env.environments.agents import KIND, parse_address
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
@@ -55,7 +56,7 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     except AgentError:  # an object's own text
         return
     name, _, place = (part.strip() for part in address.partition(":"))
-    if name == "command":
+    if KIND.is_command(name):
         words = shlex.split(place)
         for file in (shutil.which(words[0]) or "", *words):
             if os.path.isfile(file):
@@ -65,8 +66,8 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
             yield find_policy(place)
     elif name in ("policy", "search"):
         yield SHIPPED / f"{rules.name}.zip"
-    elif name == "value":
-        yield NUMBERS_PATH
+    elif name in ("value", "folding"):
+        yield NUMBERS_PATH if name == "value" else FOLDING_PATH
     elif match := _SOURCE.fullmatch(address.strip()):
         yield from _source(Path(match["file"])) if match["file"] else _source_of(match["module"])
     yield from (Path(file) for file in (address, place) if os.path.isfile(file))

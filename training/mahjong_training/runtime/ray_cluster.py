@@ -103,7 +103,7 @@ def check_address(address: str, processes: int = 1) -> None:
             f"or send it there with ray job submit; {valid}"
         )
     if address != LOCAL and not re.fullmatch(r"auto|[^\s:/]+:\d{1,5}", address):
-        raise TrainingError(f"--ray {address!r} is no address of a cluster; {valid}")
+        raise TrainingError(f"--ray {address!r} is not the address of a cluster; {valid}")
     if address != LOCAL and processes != 1:
         raise TrainingError(
             f"--processes {processes} goes with --ray local; a cluster that runs already has the workers that it has"

@@ -176,7 +176,7 @@ class TableVecEnv(VecEnv):
                 "terminal_observation": last[row],
                 "TimeLimit.truncated": bool(seats.truncated[table]),
                 "episode": {"r": int(points[row]), "l": int(self._decisions[table]), "t": 0.0},
-                "is_success": seats.last_winner(table) == learner[row],
+                "is_success": (seats.last_hand(table) or {"winner": -1})["winner"] == learner[row],
             }
         self._decisions[tables] = 0
 

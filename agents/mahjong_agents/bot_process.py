@@ -1,0 +1,174 @@
+"""Programs that play: a process, the pipes to it, what it says and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+
+_END_SECONDS: Final = 1.0
+_CHUNK: Final = 2**16
+_CHUNKS: Final = 64  # of what a bot says that wait to be read; then it waits itself
+_LONGEST: Final = 2**16  # bytes of a line
+_ERRORS: Final = 2000  # bytes of a bot's errors that are kept
+_SHOWN: Final = 5  # their lines in a message
+
+
+class BotError(Exception):
+    """What a bot has done wrong, in words."""
+
+
+class BotProcess:
+    """A running program and its pipes, which threads serve: it cannot hold anybody up, nor fill the memory.
+
+    It runs in a process group of its own, which ends with this object or with Python; ``end()`` ends it at once.
+    """
+
+    def __init__(self, command: str, log: Path | None, log_name: str = "") -> None:
+        """Start it.
+
+        Args:
+            command: the program and its arguments, quoted as for a POSIX shell, which is not asked (on Windows as
+                there).
+            log: a folder, in which a file says what was said.
+            log_name: the name of that file; by default the process id.
+
+        Raises:
+            BotError: it cannot be started.
+        """
+        on_windows = os.name == "nt"
+        try:
+            if log is not None:
+                log.mkdir(parents=True, exist_ok=True)
+            words = command if on_windows else shlex.split(command)
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            self._process = subprocess.Popen(words, bufsize=0, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
+        except (OSError, ValueError, IndexError) as error:
+            raise BotError(f"it cannot be started: {error}") from None
+        self.note = partial(_log, None if log is None else log / f"{log_name or self._process.pid}.jsonl")
+        self._to: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._from: queue.Queue[bytes] = queue.Queue(_CHUNKS)
+        self._errors = bytearray()
+        self._lines: list[bytes] = []
+        self._rest = b""
+        self.end = weakref.finalize(self, _end, self._process, self._to, self._from)
+        self._threads = [
+            threading.Thread(target=serve, args=(pipe, other), daemon=True)
+            for serve, pipe, other in (
+                (_write, self._process.stdin, self._to),
+                (_read, self._process.stdout, self._from.put),
+                (_read, self._process.stderr, partial(_keep_errors, self._errors, self.note)),
+            )
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def say(self, text: str, *, last: bool = False) -> None:
+        """Send text, without waiting for it to be read; if it is the ``last``, its input ends there."""
+        self._to.put(text.encode())
+        if last:
+            self._to.put(None)
+
+    def line(self, seconds: float, *, may_end: bool = False) -> str | None:
+        """The next line that it writes; None at the end of its output, if it ``may_end``.
+
+        Raises:
+            BotError: there is none in time, it has ended, or the line has no end.
+        """
+        deadline = time.monotonic() + seconds
+        while not self._lines:
+            try:
+                chunk = self._from.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise BotError(f"it has not answered within {seconds:g} s") from None
+            if not chunk and self._rest and may_end:
+                chunk = b"\n"  # a last line without an end
+                self._from.put(b"")
+            if not chunk:
+                if may_end:
+                    self._from.put(b"")
+                    return None
+                raise BotError(f"it has ended ({self.exit()})")
+            *whole, self._rest = (self._rest + chunk).split(b"\n")
+            self._lines = whole[::-1]
+            if max(map(len, (*whole, self._rest))) > _LONGEST:
+                raise BotError(f"it writes a line of more than {_LONGEST} bytes")
+        return self._lines.pop().decode(errors="replace")
+
+    def exit(self) -> str:
+        """How it has ended, in words."""
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "it has closed its output"
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def last_errors(self) -> str:
+        """The last lines of what it has written to its standard error, for messages."""
+        if not self.end.alive:  # it has ended, and so does the thread that reads them
+            self._threads[-1].join(_END_SECONDS)
+        lines = bytes(self._errors).decode(errors="replace").strip().splitlines()[-_SHOWN:]
+        return ". Its last errors: " + " | ".join(line.strip() for line in lines) if lines else ""
+
+
+def short(said: Any) -> str:
+    """What a bot has said, for messages."""
+    text = repr(said)
+    return text if len(text) < 200 else f"{text[:200]}..."
+
+
+def _write(pipe: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+    with suppress(OSError), pipe:  # the process has ended, which its output tells
+        while (data := lines.get()) is not None:
+            while data:
+                data = data[pipe.write(data) :]
+
+
+def _read(pipe: IO[bytes], take: Callable[[bytes], object]) -> None:
+    with suppress(OSError), pipe:
+        while chunk := pipe.read(_CHUNK):
+            take(chunk)
+    take(b"")
+
+
+def _keep_errors(kept: bytearray, note: Callable[[str, str], object], chunk: bytes) -> None:
+    kept.extend(chunk)
+    del kept[:-_ERRORS]
+    if chunk:
+        note("errors", json.dumps(chunk.decode(errors="replace")))
+
+
+def _end(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None], said: queue.Queue[bytes]) -> None:
+    """Close its input, and give it a moment to end; then end it, and whatever it has started."""
+    lines.put(None)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
+    with suppress(OSError):
+        if os.name == "nt":
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+        else:
+            os.kill(-process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    with suppress(queue.Empty):  # the thread that reads may wait for a place in the queue
+        while said.get(timeout=_END_SECONDS):
+            pass
+
+
+def _log(file: Path | None, who: str, text: str) -> None:
+    """Write down who said what in a file, if there is one; ``text`` is lines of JSON."""
+    if file is None:
+        return
+    with file.open("a", encoding="utf-8") as log:
+        log.writelines(f'{{"{who}":{line}}}\n' for line in text.splitlines())

@@ -1,0 +1,36 @@
+"""``from-botzone``: make records of games that were played on Botzone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from mahjong_env.basics.errors import RecordError
+from mahjong_env.records import RecordWriter
+from mahjong_env.records.botzone import read_games, record_of
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("logs", nargs="+", type=Path, help="logs of the judge in JSON, or lines of text")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the records are appended to it")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write the records; games that cannot be played are named and left out, and the status is then 1."""
+    written = incomplete = refused = 0
+    with RecordWriter(chosen.out) as writer:
+        for log in chosen.logs:
+            for game in read_games(log):
+                try:
+                    record = record_of(game)
+                except RecordError as error:
+                    refused += 1
+                    print(f"left out: {error}", file=sys.stderr)
+                    continue
+                writer.write(record)
+                written += 1
+                incomplete += not record.is_complete
+    print(f"{written} games in {chosen.out}, {incomplete} of them incomplete; {refused} left out")
+    return 1 if refused else 0

@@ -1,0 +1,427 @@
+"""Games in the words of Botzone, the platform of the competitions in Chinese Standard Mahjong (docs/botzone.md).
+
+Its judge, its bots and the logs of its games name the same tiles and moves; here they become a `Game`, which is played
+here by a deal and actions. Two kinds of logs are read: the judge's, in JSON, and the lines of text that the
+competitions hand out as training data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mahjong_env.basics.actions import (
+    ACTIONS,
+    ADDED_KONG,
+    CHOW_LOW,
+    CONCEALED_KONG,
+    DISCARD,
+    KONG,
+    PASS,
+    PUNG,
+    WIN,
+)
+from mahjong_env.basics.errors import DealError, RecordError
+from mahjong_env.basics.tiles import EAST, FLOWERS, KIND_NAMES, NO_TILE
+from mahjong_env.engine.batch import Engine, make_engine
+from mahjong_env.engine.scene import Deal
+from mahjong_env.records.record import GameRecord
+from mahjong_env.records.recorder import Recorder
+from mahjong_env.ruleset import registry
+from mahjong_env.ruleset.questions import Rules, with_knobs
+from mahjong_env.state.arrays import NO_SEAT, Phase
+
+PRESET: Final = "botzone"
+"""What the rules of the platform are called in `Rules.presets`."""
+PLAYERS: Final = 4
+TILES: Final = (
+    *(f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)),  # characters, dots, bamboo
+    *("F1", "F2", "F3", "F4", "J3", "J2", "J1"),  # winds; white, green, red
+    *("H5", "H6", "H7", "H8", "H1", "H2", "H3", "H4"),  # flowers, seasons
+)
+"""[42] the platform's name of each kind."""
+KINDS: Final[Mapping[str, int]] = {name: kind for kind, name in enumerate(TILES)}
+_HAND: Final = 13
+# Moves that lay a tile of the wall before the same player: what it then draws is a replacement.
+_REPLACED: Final = ("GANG", "ANGANG", "BUGANG", "BUHUA")
+_CLAIMS: Final = {"PENG": PUNG, "GANG": KONG, "HU": WIN, "PASS": PASS}
+_TURNS: Final = {"PLAY": DISCARD, "GANG": CONCEALED_KONG, "BUGANG": ADDED_KONG}
+
+
+class Move(NamedTuple):
+    """What a player does, in the platform's words.
+
+    Attributes:
+        player: 0 to 3.
+        what: DRAW, BUHUA (a flower), PLAY (a discard), CHI, PENG, GANG (of a discard), ANGANG (concealed), BUGANG
+            (added), HU; the discard after CHI and PENG is a move of its own.
+        kind: its tile, the middle one of CHI; -1 where it is not told.
+        also: what else was claimed at the same time, in vain: actions by player.
+        place: where it stands, for messages.
+    """
+
+    player: int
+    what: str
+    kind: int = NO_TILE
+    also: Mapping[int, int] = {}
+    place: str = ""
+
+    def __str__(self) -> str:
+        """The move as the platform writes it, and where."""
+        tile = "" if self.kind == NO_TILE else f" {TILES[self.kind]}"
+        return f"{self.place}player {self.player} {self.what}{tile}"
+
+
+@dataclass
+class Game:
+    """One hand as the platform plays it; player 0 deals, and player i sits at the i-th wind.
+
+    Attributes:
+        wind: of the round, 0 East to 3 North.
+        hands: the tiles that each player was dealt, 13 and whatever flowers came with them.
+        moves: what happened, in order.
+        scores: what each player won; empty: not told.
+        name: of the game; ``agents``: of the players.
+        penalty: how the game broke off ("WH", a false win; "WA", an illegal answer; "TLE"), and who is to blame.
+    """
+
+    wind: int = 0
+    hands: list[list[int]] = field(default_factory=lambda: [[] for _ in range(PLAYERS)])
+    moves: list[Move] = field(default_factory=list)
+    scores: tuple[int, ...] = ()
+    name: str = ""
+    agents: tuple[str, ...] = ()
+    penalty: tuple[str, int] | None = None
+
+    @property
+    def has_flowers(self) -> bool:
+        """Whether somebody has shown a flower."""
+        dealt = any(kind >= FLOWERS for hand in self.hands for kind in hand)
+        return dealt or any(move.what == "BUHUA" for move in self.moves)
+
+
+def rules() -> Rules:
+    """The variant that is played there, with its knobs as there."""
+    return registry.VARIANTS.preset(PRESET)
+
+
+def tile(name: str) -> int:
+    """The kind of a tile by its name there, W1 to W9, B1, T1, F1 to F4, J1 to J3, H1 to H8.
+
+    Raises:
+        RecordError: there is no such tile.
+    """
+    kind = KINDS.get(name)
+    if kind is None:
+        raise RecordError(f"{name!r} is no tile of Botzone: W1-W9, B1-B9, T1-T9, F1-F4, J1-J3, H1-H8")
+    return kind
+
+
+def chow(claimed: int, middle: int) -> int:
+    """The action that makes a chow with the middle tile ``middle`` of a claimed one; -1 if there is none."""
+    return CHOW_LOW + 1 + claimed - middle if abs(claimed - middle) <= 1 else -1
+
+
+def action_of(words: Sequence[str], claimed: int = NO_TILE) -> int:
+    """The action that an answer asks for: ``PLAY W1``, or ``CHI W2 T5`` about a claimed tile; -1 if it is none.
+
+    The discard that the answers CHI and PENG also name is another action.
+    """
+    what, *tiles = words or ("",)
+    kinds = [KINDS.get(name, NO_TILE) for name in tiles]
+    if claimed == NO_TILE:
+        if what == "HU" and not tiles:
+            return WIN
+        return _TURNS[what] + kinds[0] if what in _TURNS and len(kinds) == 1 and 0 <= kinds[0] < FLOWERS else -1
+    if what == "CHI" and kinds:
+        return chow(claimed, kinds[0]) if kinds[0] != NO_TILE else -1
+    return _CLAIMS.get(what, -1)
+
+
+# --- Playing a game here ----------------------------------------------------------------------------------------------
+
+
+def rules_of(game: Game, played: Rules | None = None) -> Rules:
+    """What a game is played by: older ones, with flowers, from one wall.
+
+    Args:
+        game: the game.
+        played: the rules of games without flowers; None: `rules`.
+    """
+    played = played or rules()
+    return with_knobs(played, {"private_walls": False, "flower_tiles": True}) if game.has_flowers else played
+
+
+def deal_of(game: Game, played: Rules) -> Deal:
+    """The deal that lets a game's moves be played; the tiles that it does not name are left to chance.
+
+    Args:
+        game: the game.
+        played: its rules.
+    """
+    hands = [list(hand) for hand in game.hands]
+    opening = next((at for at, move in enumerate(game.moves, 1) if move.what == "DRAW"), 0)
+    hands[0] += [move.kind for move in game.moves[:opening]]  # the dealer's first draw is dealt here
+    room = [_HAND + (player == 0) for player in range(PLAYERS)]
+    back = [kind for hand, most in zip(hands, room, strict=True) for kind in hand[most:]]
+    front: list[int] = []
+    of_players: list[list[int]] = [[] for _ in range(PLAYERS)]
+    for before, move in pairwise(game.moves[max(0, opening - 1) :]):
+        if move.what in ("DRAW", "BUHUA"):
+            (back if before.player == move.player and before.what in _REPLACED else front).append(move.kind)
+            of_players[move.player].append(move.kind)
+    if played.has_private_walls:
+        back = []
+    return Deal(
+        hands=tuple(_text(hand[:most]) for hand, most in zip(hands, room, strict=True)),
+        draws=tuple(map(_text, of_players)) if played.has_private_walls else _text(front),
+        replacements=_text(back),
+        dealer=0,
+        round_wind=KIND_NAMES[EAST + game.wind],
+    )
+
+
+def _text(kinds: Sequence[int]) -> str:
+    return " ".join(KIND_NAMES[kind] for kind in kinds)
+
+
+def play(engine: Engine, moves: Sequence[Move], step: Callable[[list[int]], object] | None = None) -> None:
+    """Play moves in a game that was dealt by `deal_of`; seats that are asked and have not claimed pass.
+
+    Args:
+        engine: one game.
+        moves: what happens in it.
+        step: plays an action instead of ``engine.step``, as `Recorder.step` does.
+
+    Raises:
+        RecordError: a move is not possible where it stands; the message names it.
+    """
+    step = step or engine.step
+    for previous, move in pairwise([Move(NO_SEAT, ""), *moves]):
+        wanted = _wanted(move, previous)
+        while not _is_there(engine, move, wanted):
+            seat = int(engine.seat_to_act[0])
+            if seat == NO_SEAT or not engine.action_mask[0, PASS]:
+                raise RecordError(f"{move} is not possible here: {_position(engine)}")
+            claim = move.also.get(seat, PASS)
+            step([claim if engine.action_mask[0, claim] else PASS])
+        if wanted >= 0:
+            step([wanted])
+
+
+def _wanted(move: Move, before: Move) -> int:
+    """The action of a move; -1 for draws and flowers, which nobody decides."""
+    if move.what == "CHI":
+        return chow(before.kind, move.kind)
+    if move.what == "ANGANG":
+        return CONCEALED_KONG + move.kind
+    if move.what in ("PLAY", "BUGANG"):
+        return _TURNS[move.what] + move.kind
+    return _CLAIMS.get(move.what, -1)
+
+
+def _is_there(engine: Engine, move: Move, wanted: int) -> bool:
+    """Whether a move can be played now, or has happened."""
+    has_drawn = engine.state.phase[0] == Phase.TURN and engine.seat_to_act[0] == move.player
+    if move.what == "BUHUA":
+        return True  # it is seen with the draw that follows
+    if move.what == "DRAW":
+        return has_drawn and (move.kind in (NO_TILE, int(engine.state.drawn[0])))
+    return engine.seat_to_act[0] == move.player and bool(engine.action_mask[0, wanted])
+
+
+def _position(engine: Engine) -> str:
+    seat = int(engine.seat_to_act[0])
+    if seat == NO_SEAT:
+        return "the hand is over"
+    legal = ", ".join(ACTIONS[action] for action in engine.action_mask[0].nonzero()[0])
+    return f"player {seat} is to act, and may: {legal}"
+
+
+def record_of(game: Game) -> GameRecord:
+    """A game as a record; one that a penalty has broken off is incomplete.
+
+    Raises:
+        RecordError: a move is not possible, or the game ends otherwise than it says; the message says where and how.
+    """
+    is_complete = game.penalty is None
+    played = rules_of(game)
+    deal = deal_of(game, played)
+    engine, ended = make_engine(played, 1, seed=0, start="first"), list[GameRecord]()
+    recorder = Recorder(engine, lambda *records: ended.extend(records), agents=game.agents)
+    try:
+        recorder.reset(seed=0, deals=deal)
+    except DealError as error:
+        raise RecordError(f"{game.name}: {error}") from None
+    play(engine, game.moves, step=recorder.step)
+    if is_complete:
+        while engine.seat_to_act[0] != NO_SEAT and engine.action_mask[0, PASS]:
+            recorder.step([PASS])
+        if engine.seat_to_act[0] != NO_SEAT:
+            raise RecordError(f"{game.name}: the log ends, and the hand does not: {_position(engine)}")
+    (record,) = ended or recorder.so_far()
+    if game.scores and game.penalty is None and record.points != game.scores:
+        raise RecordError(f"{game.name}: the log ends with the scores {game.scores}, and here with {record.points}")
+    notes: dict[int, dict[str, Any]] = {0: {"match": game.name}} if game.name else {}
+    if game.penalty is not None:
+        what, player = game.penalty
+        notes.setdefault(len(record.actions), {}).update(penalty=what, player=player, scores=list(game.scores))
+    return replace(record, is_complete=is_complete, notes=notes)
+
+
+# --- Logs -------------------------------------------------------------------------------------------------------------
+
+
+def read_games(path: str | os.PathLike[str]) -> Iterator[Game]:
+    """Read the games of a log: JSON of the judge, one game or a list of them or one a line; or lines of text.
+
+    Raises:
+        RecordError: the file cannot be read, or is neither; the message says where.
+    """
+    place = os.fspath(path)
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            first = file.read(1)
+            while first.isspace():
+                first = file.read(1)
+            file.seek(0)
+            yield from _games_of_json(file.read(), place) if first in ("[", "{") else _games_of_text(file, place)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise RecordError(f"logs cannot be read from {place}: {reason}") from None
+
+
+def _games_of_json(text: str, place: str) -> Iterator[Game]:
+    try:
+        told = [json.loads(text)]
+    except ValueError:
+        lines = enumerate(text.splitlines(), 1)
+        told = [_json(line, f"{place}, line {number}") for number, line in lines if line.strip()]
+    for each in told:
+        several = isinstance(each, list) and bool(each) and not (isinstance(each[0], dict) and "output" in each[0])
+        for number, log in enumerate(each if several else [each], 1):
+            yield _game_of_log(log, f"{place}, game {number}" if several else place)
+
+
+def _json(line: str, place: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise RecordError(f"{place}: not JSON: {error}") from None
+
+
+def _game_of_log(told: Any, place: str) -> Game:
+    """A game from what the judge wrote (``output``) and was answered, in turns."""
+    if isinstance(told, dict):
+        name, logs = str(told.get("_id", told.get("id", place))), told.get("logs", told.get("log"))
+        agents = tuple(_agent(player) for player in told.get("players", ()))
+    else:
+        name, logs, agents = place, told, ()
+    game = Game(name=name, agents=agents if len(agents) == PLAYERS else ())
+    if not isinstance(logs, list) or not logs:
+        raise RecordError(f"{place}: a log of the judge has its turns in 'logs'")
+    for turn in range(0, len(logs), 2):
+        answers = logs[turn - 1] if turn else {}
+        try:
+            _take_turn(game, logs[turn]["output"]["display"], answers, f"{name}, turn {turn}: ")
+        except RecordError as error:
+            raise RecordError(f"{name}, turn {turn}: {error}") from None
+        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+            raise RecordError(f"{name}, turn {turn}: not what the judge writes: {error!r}") from None
+    return game
+
+
+def _agent(player: Any) -> str:
+    if isinstance(player, dict):
+        player = player.get("name") or player.get("bot", {}).get("name", "")
+    return str(player)
+
+
+def _take_turn(game: Game, display: Mapping[str, Any], answers: Mapping[str, Any], place: str) -> None:
+    """Add what the judge shows of a turn."""
+    what = display["action"]
+    if what == "INIT":
+        game.wind = int(display["quan"])
+        return
+    if what == "DEAL":
+        game.hands = [[tile(name) for name in hand] for hand in display["hand"]]
+        return
+    if what == "HUANG":
+        game.scores = (0,) * PLAYERS
+        return
+    player = int(display["player"])
+    before = game.moves[-1] if game.moves else Move(NO_SEAT, "")
+    also: dict[int, int] = {}
+    if before.what == "PLAY":
+        said = {seat: str(answers.get(str(seat), {}).get("response", "")).split() for seat in range(PLAYERS)}
+        also = {seat: action_of(words, before.kind) for seat, words in said.items() if seat != player}
+        also = {seat: action for seat, action in also.items() if action not in (-1, PASS)}
+    if what in ("DRAW", "BUHUA", "PLAY", "BUGANG"):
+        game.moves.append(Move(player, what, tile(display["tile"]), also, place))
+    elif what == "GANG" and before.what == "DRAW":
+        kind = answers[str(player)]["response"].split()[1]
+        game.moves.append(Move(player, "ANGANG", tile(kind), place=place))
+    elif what == "GANG":
+        game.moves.append(Move(player, what, before.kind, also, place))
+    elif what in ("CHI", "PENG"):
+        kind = tile(display["tileCHI"]) if what == "CHI" else before.kind
+        game.moves.append(Move(player, what, kind, also, place))
+        game.moves.append(Move(player, "PLAY", tile(display["tile"]), place=place))
+    else:
+        game.scores = tuple(int(score) for score in display["score"])
+        if what == "HU":
+            game.moves.append(Move(player, what, before.kind, also, place))
+        else:
+            game.penalty = (str(what), player)
+
+
+def _games_of_text(lines: Iterable[str], place: str) -> Iterator[Game]:
+    """The games of lines of text, which begin with ``Match NAME`` each."""
+    game: Game | None = None
+    for number, line in enumerate(lines, 1):
+        words, at = line.split(), f"{place}, line {number}: "
+        if not words:
+            continue
+        if words[0] == "Match":
+            if game is not None:
+                yield game
+            game = Game(name=words[1] if len(words) > 1 else "")
+        elif game is None:
+            raise RecordError(f"{at}a log begins with 'Match', not with {line[:40].strip()!r}")
+        else:
+            try:
+                _take_line(game, words, at)
+            except RecordError as error:
+                raise RecordError(f"{at}{error}") from None
+            except (ValueError, IndexError):
+                raise RecordError(f"{at}{line[:80].strip()!r} is no line of a log") from None
+    if game is not None:
+        yield game
+
+
+def _take_line(game: Game, words: list[str], place: str) -> None:
+    """Add what a line says: ``Player 1 Peng W5 Ignore Player 2 Chi W4``."""
+    if words[0] == "Wind":
+        game.wind = int(words[1])
+    elif words[0] == "Score":
+        game.scores = tuple(map(int, words[1:]))
+    elif words[0] == "Player":
+        player, what, tiles = int(words[1]), words[2].upper(), words[3:]
+        if what == "DEAL":
+            game.hands[player] = [tile(name) for name in tiles]
+            return
+        if what not in ("DRAW", "BUHUA", "PLAY", "CHI", "PENG", "GANG", "ANGANG", "BUGANG", "HU"):
+            raise RecordError(f"{words[2]!r} is no move")
+        also = {}
+        claimed = game.moves[-1].kind if game.moves and game.moves[-1].what == "PLAY" else NO_TILE
+        for at in range(1, len(tiles), 5) if claimed != NO_TILE else ():
+            _, _, other, said, *named = tiles[at : at + 5]
+            also[int(other)] = action_of([said.upper(), *named], claimed)
+        game.moves.append(Move(player, what, tile(tiles[0]), also, place))
+    elif words[0] not in ("Fan", "Huang"):
+        raise RecordError(f"{words[0]!r} begins no line of a log")

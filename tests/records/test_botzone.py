@@ -1,0 +1,200 @@
+"""Games of Botzone as records: a judge of our own plays them, and its logs are played again to the last point."""
+
+import json
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from mahjong_agents.botzone_player import BotzonePlayer
+from mahjong_env import RecordError
+from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, PUNG, WIN, action
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.cli import main
+from mahjong_env.records import GameRecord, read_records, replay_points
+from mahjong_env.records.botzone import action_of, read_games, record_of, tile
+
+judging = pytest.importorskip("support.botzone_judge", reason="PyMahjongGB is installed on Linux only")
+
+
+def seat(player):
+    """A player of the judge who hears what a program would."""
+    requests, responses = [], []
+
+    def answer(request):
+        requests.append(request)
+        responses.append(player(requests, responses))
+        return responses[-1]
+
+    return answer
+
+
+def play(seed, agent="greedy"):
+    """A game that was judged."""
+    judge = judging.Judge([seat(BotzonePlayer(agent).answer) for _ in range(4)], judging.walls_of(seed), seed % 4)
+    judge.play()
+    return judge
+
+
+def end_of(judge):
+    return judge.logs[-1]["output"]["display"]["action"]
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """A game that is won, and one that is not."""
+    won = next(judge for seed in count() if end_of(judge := play(seed)) == "HU")
+    games = (play(seed, "random") for seed in count())
+    drawn = next(judge for judge in games if end_of(judge) == "HUANG" and " Draw " in judge.text[-4])
+    return won, drawn
+
+
+def as_json(judge, name="g"):
+    return json.dumps(
+        {"_id": name, "players": [{"bot": {"name": f"bot{seat}"}} for seat in range(4)], "logs": judge.logs}
+    )
+
+
+def test_logs_are_played_to_the_last_point(judged, tmp_path):
+    """What the judge pays, by fan that PyMahjongGB counts, is what is paid here; both kinds of logs say the same."""
+    for judge in judged:
+        (tmp_path / "log").write_text(as_json(judge), encoding="utf-8")
+        (tmp_path / "txt").write_text("\n".join(judge.text), encoding="utf-8")
+        told, lines = (record_of(*read_games(tmp_path / name)) for name in ("log", "txt"))
+        assert told.points == tuple(judge.scores) == replay_points(told)
+        assert (told.actions, told.deal) == (lines.actions, lines.deal)
+        assert GameRecord.from_json(told.to_json()) == told
+        assert told.agents == ("bot0", "bot1", "bot2", "bot3")
+
+
+def test_a_file_may_hold_several_games(judged, tmp_path):
+    one, two = (as_json(judged[seed], f"g{seed}") for seed in (0, 1))
+    for name, text in (("list", f"[{one}, {two}]"), ("lines", f"{one}\n\n{two}\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert [game.name for game in read_games(tmp_path / name)] == ["g0", "g1"]
+    (tmp_path / "bare").write_text(json.dumps(judged[0].logs), encoding="utf-8")
+    assert record_of(*read_games(tmp_path / "bare")).points == tuple(judged[0].scores)
+    (tmp_path / "txt").write_text("\n".join([*judged[0].text, "", *judged[1].text]), encoding="utf-8")
+    assert [game.scores for game in read_games(tmp_path / "txt")] == [tuple(judged[seed].scores) for seed in (0, 1)]
+
+
+def test_a_penalty_breaks_the_game_off(tmp_path):
+    """A false win ends the game there; here the record ends before it, and says why."""
+
+    def boasts(requests, responses):
+        return (
+            "HU"
+            if len(requests) > 12 and requests[-1].startswith("2")
+            else BotzonePlayer("greedy").answer(requests, responses)
+        )
+
+    players = [seat(boasts), *(seat(BotzonePlayer("greedy").answer) for _ in range(3))]
+    judge = judging.Judge(players, judging.walls_of(9), 0)
+    assert judge.play() == [-30, 10, 10, 10]
+    (tmp_path / "log").write_text(as_json(judge), encoding="utf-8")
+    record = record_of(*read_games(tmp_path / "log"))
+    assert (record.is_complete, record.points) == (False, (0, 0, 0, 0))
+    assert record.notes[len(record.actions)] == {"penalty": "WH", "player": 0, "scores": [-30, 10, 10, 10]}
+    assert replay_points(record) == record.points
+
+
+@pytest.mark.thorough
+def test_a_claim_before_the_end_of_a_wall(tmp_path):
+    """The next player has drawn his 34, and the others have not: the hand is drawn, although tiles are left."""
+    games = (play(seed, "random") for seed in count())
+    judge = next(judge for judge in games if end_of(judge) == "HUANG" and " Draw " not in judge.text[-4])
+    (tmp_path / "txt").write_text("\n".join(judge.text), encoding="utf-8")
+    record = record_of(*read_games(tmp_path / "txt"))
+    assert (record.is_complete, record.points, replay_points(record)) == (True, (0,) * 4, (0,) * 4)
+    assert record.knobs["private_walls"]
+
+
+def test_what_cannot_be_played_is_named(judged, tmp_path):
+    (tmp_path / "txt").write_text("\n".join(judged[0].text), encoding="utf-8")
+    (game,) = read_games(tmp_path / "txt")
+    at = next(number for number, move in enumerate(game.moves) if number > 20 and move.what == "PLAY")
+    move = game.moves[at]
+    absent = next(
+        kind
+        for kind in range(34)
+        if not any(kind in (m.kind, m.kind + 1, m.kind - 1) for m in game.moves[:at])
+        and kind not in game.hands[move.player]
+    )
+    wrong = replace(game, moves=[*game.moves[:at], move._replace(kind=absent), *game.moves[at + 1 :]])
+    with pytest.raises(RecordError, match=rf"txt, line \d+: player {move.player} PLAY .* is not possible here: player"):
+        record_of(wrong)
+    with pytest.raises(RecordError, match="the log ends with the scores"):
+        record_of(replace(game, scores=(1, 2, 3, -6)))
+    with pytest.raises(RecordError, match="the log ends, and the hand does not: player"):
+        record_of(replace(game, moves=game.moves[:9]))
+    with pytest.raises(RecordError, match="only 4 in the set"):
+        record_of(replace(game, hands=[[0] * 13, [0] * 13, *game.hands[2:]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Wind 0", "line 1: a log begins with 'Match', not with 'Wind 0'"),
+        ("Match a\nPlayer 0 Deal W0", "line 2: 'W0' is no tile of Botzone"),
+        ("Match a\nPlayer 0 Sleep W1", "line 2: 'Sleep' is no move"),
+        ("Match a\nPlayer x Draw W1", "line 2: 'Player x Draw W1' is no line of a log"),
+        ("Match a\nHello", "line 2: 'Hello' begins no line of a log"),
+        ("[1, 2]", "a log of the judge has its turns in 'logs'"),
+        ('{"logs": [{"output": 1}]}', "turn 0: not what the judge writes"),
+        ('{"logs"', "line 1: not JSON"),
+    ],
+)
+def test_what_is_no_log_is_named(text, what, tmp_path):
+    (tmp_path / "log").write_text(text, encoding="utf-8")
+    with pytest.raises(RecordError, match=what):
+        list(read_games(tmp_path / "log"))
+
+
+def test_tiles_and_answers_by_their_names():
+    """As the platform's wiki has them: 万 W, 饼 B, 条 T, winds F, 中发白 J1 J2 J3, flowers after seasons."""
+    named = {
+        "W1": "1m",
+        "B9": "9p",
+        "T5": "5s",
+        "F1": "1z",
+        "F4": "4z",
+        "J1": "7z",
+        "J2": "6z",
+        "J3": "5z",
+        "H1": "S1",
+        "H5": "F1",
+    }
+    assert {name: KIND_NAMES[tile(name)] for name in named} == named
+    own = {
+        "PLAY W1": action("discard 1m"),
+        "GANG J3": action("concealed kong 5z"),
+        "BUGANG T9": action("added kong 9s"),
+        "HU": WIN,
+    }
+    assert {words: action_of(words.split()) for words in own} == own
+    claims = {
+        "CHI W6 T1": CHOW_LOW,
+        "CHI W5 T1": CHOW_LOW + 1,
+        "CHI W4 T1": CHOW_LOW + 2,
+        "PENG T1": PUNG,
+        "GANG": KONG,
+        "PASS": PASS,
+    }
+    assert {words: action_of(words.split(), tile("W5")) for words in claims} == claims
+    for words in ("", "PLAY", "PLAY H1", "PLAY X1", "CHI W1 W2", "HU W1", "PENG T1", "SLEEP"):
+        assert action_of(words.split()) == -1, words
+    assert action_of(["CHI", "W8", "T1"], tile("W5")) == action_of(["CHI", "X"], tile("W5")) == -1
+
+
+def test_the_command_writes_records(judged, tmp_path, capsys):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.txt"
+    good.write_text(as_json(judged[0]), encoding="utf-8")
+    bad.write_text("\n".join(judged[1].text[:-1]) + "\nScore 1 1 1 -3\n", encoding="utf-8")
+    out = tmp_path / "games.jsonl"
+    assert main(["from-botzone", str(good), "--out", str(out)]) == 0
+    assert "1 games in" in capsys.readouterr().out
+    assert main(["from-botzone", str(bad), str(good), "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "left out: made-here: the log ends with the scores (1, 1, 1, -3)" in said.err
+    assert [record.points for record in read_records(out)] == [tuple(judged[0].scores)] * 2
+    assert main(["from-botzone", str(tmp_path / "none"), "--out", str(out)]) == 2

@@ -1,0 +1,48 @@
+"""A server that runs, and a page on which somebody plays."""
+
+import threading
+from contextlib import contextmanager
+
+from mahjong_env.play.server import PlayServer
+from support.browser import wait
+
+READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
+AT_ONCE = "set('pace', 0); grace = 0"
+
+
+@contextmanager
+def answering(new_match, port=0, reviewer=None):
+    """A server that runs."""
+    with PlayServer(new_match, port=port, reviewer=reviewer) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def advised(browser, is_there, most=300):
+    """Play as greedy does until something is there, or the hand has ended."""
+    for count in range(most):
+        wait(browser, READY)
+        legal, position = browser.execute_script("return [state.legal, state.position]")
+        if is_there(legal, count) or not legal:
+            return
+        browser.execute_script(
+            "ask(`games/${game}/hint`, {position: state.position}).then((told) => answer(told.advice))"
+        )
+        wait(browser, f"state.position > {position}")
+    raise AssertionError(f"nothing after {most} answers")
+
+
+def tap(browser, selector):
+    """Touch the middle of an element."""
+    place = browser.execute_script(
+        "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+        "return {x: box.x + box.width / 2, y: box.y + box.height / 2}",
+        selector,
+    )
+    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})

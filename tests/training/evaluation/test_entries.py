@@ -1,0 +1,149 @@
+"""Entries of strangers: the seed follows what the agent is made of, and whatever is changed in an entry is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mahjong_env import rules
+from mahjong_env.cli import main
+from mahjong_training.config import PageConfig, SubmitConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import contests, entries
+from mahjong_training.evaluation.entries import digest_of, sealed, seed_of
+from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.evaluation.standing import END, START
+
+AGENT_FILE = """
+class Mine:
+    name = "mine"
+
+    def act(self, view, rng):
+        return view.action_mask.argmax(axis=1)
+"""
+OTHER = "view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with an agent and its entry."""
+    folder = tmp_path_factory.mktemp("submitted")
+    (folder / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
+    words = ("--variant", "hebei", "--agent", f"{folder}/mine.py:Mine", "--name", "mine", "--deals", "32")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "POOL", ("reference", "random", "greedy"))
+        assert main(["leaderboard", "submit", *words, "--out", str(folder), "--beacon", "a lottery"]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _quick_pool(monkeypatch):
+    monkeypatch.setattr(entries, "POOL", ("reference", "random", "greedy"))
+
+
+@pytest.fixture
+def entry(folder):
+    return json.loads((folder / "hebei-mine.json").read_text(encoding="utf-8"))
+
+
+def check(entry, path, *words):
+    path.write_text(plain_json(entry), encoding="utf-8")
+    return main(["leaderboard", "check", "--entry", str(path), *words])
+
+
+def test_an_entry_says_what_was_played_and_is_checked(entry, tmp_path, capsys):
+    assert entry["points"]["high"] < 0
+    assert entry["beacon_was_given"]
+    assert [one["against"] for one in entry["contests"]] == [
+        ["reference"],
+        ["reference", "random"],
+        ["reference", "greedy"],
+        ["random", "greedy"],
+    ]
+    dealt = [
+        deal for one in entry["contests"] for block in one["blocks"] for deal in range(block["first"], block["last"])
+    ]
+    assert dealt == list(range(64))  # each of them once, so that nothing of it can be remembered
+    assert check(entry, tmp_path / "e.json", "--sample", "2") == 0
+    told = capsys.readouterr().out
+    assert "2 of 5 blocks were played again, and came out the same" in told
+    assert "mine (" in told
+
+
+def test_the_seed_follows_what_the_agent_is_made_of(entry):
+    assert seed_of(entry) == entry["seed"]
+    for change in ({"beacon": "another"}, {"digests": ["0"]}, {"deals": 33}):
+        assert seed_of(entry | change) != entry["seed"]
+    assert seed_of(entry | {"name": "another"}) == entry["seed"]
+
+
+def test_whatever_is_changed_is_found(entry, tmp_path, capsys):
+    better = json.loads(json.dumps(entry))
+    better["points"]["mean"] += 0.1
+    assert check(better, tmp_path / "e.json") == 2
+    assert "not what follows from the rest of the entry: digest, points" in capsys.readouterr().err
+    better["digest"] = digest_of(better)
+    assert check(better, tmp_path / "e.json") == 2
+    assert "the rest of the entry: points" in capsys.readouterr().err
+    chosen = entry | {"seed": 7}
+    assert check(chosen | {"digest": digest_of(chosen)}, tmp_path / "e.json") == 2
+    assert "the rest of the entry: seed" in capsys.readouterr().err
+
+
+def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys):
+    invented = json.loads(json.dumps(entry))
+    for one in invented["contests"]:
+        for block in one["blocks"]:
+            block["points"] = [points + 1 for points in block["points"]]
+    invented |= json.loads(plain_json(entries.strength(rules("hebei"), invented["contests"])))
+    invented["digest"] = digest_of(invented)
+    assert check(invented, tmp_path / "e.json", "--sample", "1") == 2
+    assert "was played again and came out otherwise" in capsys.readouterr().err
+
+
+def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(contests, "play_block", lambda *_: pytest.fail("has begun to play"))
+    (tmp_path / "mine.py").write_text(AGENT_FILE.replace("view.action_mask.argmax(axis=1)", OTHER), encoding="utf-8")
+    assert check(entry, tmp_path / "e.json", "--agent", f"{tmp_path}/mine.py:Mine") == 2
+    assert "is not the agent of this entry" in capsys.readouterr().err
+
+
+def test_newcomers_are_sealed():
+    assert sealed("mine.py:Mine") == "isolated:mine.py:Mine"
+    assert sealed("command:./bot") == "command:./bot"
+    assert sealed("isolated:greedy") == "isolated:greedy"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"name": "a/b"}, "--name is of letters"), ({"agent": "nobody"}, "nobody"), ({"deals": 0}, "--deals")],
+)
+def test_bad_input_is_named(change, message, tmp_path):
+    given = {"variant": "hebei", "agent": "greedy", "name": "mine", "out": tmp_path} | change
+    with pytest.raises(Exception, match=message):
+        entries.submit(SubmitConfig(**given))
+
+
+def test_an_entry_is_written_once(folder, capsys):
+    words = ("--variant", "hebei", "--agent", f"{folder}/mine.py:Mine", "--name", "mine", "--out", str(folder))
+    assert main(["leaderboard", "submit", *words]) == 2
+    assert "takes another --name" in capsys.readouterr().err
+
+
+def test_what_is_no_entry_is_named(tmp_path, capsys):
+    assert check({"format": 1}, tmp_path / "e.json") == 2
+    assert "no entry that can be read" in capsys.readouterr().err
+
+
+def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch):
+    """That of the documentation is as the command makes it, and entries are shown if they are what they say."""
+    monkeypatch.chdir(Path(__file__).parents[3])
+    assert f"{START}\n{entries.page(PageConfig())}\n{END}" in PageConfig().page.read_text(encoding="utf-8")
+    text = entries.page(PageConfig(entries=folder))
+    assert f"| {entry['date']} | mine: `{entry['agent']}` | Hebei | **-" in text
+    assert f"| 32 | given | `{entry['digest'][:16]}` |" in text
+    (tmp_path / "e.json").write_text(plain_json(entry | {"name": "yours"}), encoding="utf-8")
+    with pytest.raises(TrainingError, match="not what its digest says"):
+        entries.page(PageConfig(entries=tmp_path))

@@ -1,0 +1,204 @@
+"""``mahjong-env ceilings``: how much sight of all hands is worth, and so what share of it an honest agent has.
+
+Agents that see the hands of the others, but not the order of the wall, play the deals that they also play without that
+sight, alone among copies of the reference agent. The best player with such sight is at least as strong as what is found
+here, and at least as strong as every player without it: what is found bounds the ceiling from below, and does not prove
+where it is. (Sight of the wall's order is worth several times as much, all of it luck.)
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents import Agent, look_ahead, make_agent, reference_agent
+from mahjong_agents.control_variates import useful_weights
+from mahjong_agents.search.agent import SearchAgent
+from mahjong_env import VARIANTS, Engine, Rules, View, ViewError, __version__
+from mahjong_env import rules as rules_of
+from mahjong_env.basics.actions import CONCEALED_KONG
+from mahjong_training.config import CeilingsConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import Seatings, one_against_copies
+from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
+from mahjong_training.evaluation.results import difference, summarise
+from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.workers import check_workers, new_executor
+
+NEVER, NEAR, SEARCH = "never deals in", "never deals in where that costs no distance", "search"
+
+
+class NeverDealsIn:
+    """Plays as another agent, but never discards what somebody waits for if another discard will do.
+
+    Attributes:
+        name: that of the other agent, with "that sees".
+        tables: the engines whose views it is shown.
+    """
+
+    def __init__(self, base: Agent, table: Engine, *, as_near: bool = False) -> None:
+        """Choose whether only discards will do that leave the hand as near to a win."""
+        self.name, self.tables, self._base, self._as_near = f"{base.name} that sees", [table], base, as_near
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Choose [n] as the base does, or the discard nobody waits for that the base would like best."""
+        actions = np.array(self._base.act(view, rng), np.int64)
+        rows = np.flatnonzero(actions < CONCEALED_KONG)
+        waited = waits_of_others(self.tables, view)[rows]
+        at_risk = waited[np.arange(len(rows)), actions[rows]]
+        rows, waited = rows[at_risk], waited[at_risk]
+        if not rows.size:
+            return actions
+        seen = view.take(rows)
+        ahead, liked = look_ahead(seen), self.scores(seen)
+        distance = ahead.distance[:, :CONCEALED_KONG].astype(np.intp)
+        will_do = seen.action_mask[:, :CONCEALED_KONG] & ~waited
+        if self._as_near:
+            will_do &= distance == distance.min(axis=1, keepdims=True)
+        order = ahead.help[:, :CONCEALED_KONG] - 1000 * distance if liked is None else liked[:, :CONCEALED_KONG]
+        best = np.where(will_do, order, -np.inf).argmax(axis=1)
+        some = np.flatnonzero(will_do.any(axis=1))
+        actions[rows[some]] = best[some]
+        return actions
+
+    def scores(self, view: View) -> Any:
+        """Return [n, 109] how much a policy as the base likes each action; None of others."""
+        scores = getattr(self._base, "scores", None)
+        return None if scores is None else scores(view)
+
+
+class SightedSearch(SearchAgent):
+    """Searches in copies of the table itself, of which only the wall is shuffled."""
+
+    def __init__(self, base: NeverDealsIn, table: Engine, *, rollouts: int, actions: int) -> None:
+        """Search over an agent that never deals in, which plays on in the copies as well."""
+        super().__init__(rollouts=rollouts, actions=actions, plans=3, likely=0.0, base=base, others="reference")
+        self._table, self._sighted = table, base
+
+    def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:
+        """Return [m] copies of the games that a view shows; those of the same world have the same wall."""
+        games, _ = self._table.games_of(view)
+        drawn = self._table.select(np.repeat(games, worlds))
+        drawn.auto_reset = False
+        shuffle_walls(drawn, rng)
+        copies = drawn.select(world)
+        self._sighted.tables = [self._table, copies]
+        return copies
+
+
+def shuffle_walls(engine: Engine, rng: np.random.Generator) -> None:
+    """Put what is left in the wall of each game into another order."""
+    state = engine.state
+    is_left = state.undrawn(np.arange(len(state.wall)))
+    lots = np.where(is_left, rng.random(state.wall.shape), 2)
+    shuffled = np.take_along_axis(state.wall, lots.argsort(axis=1), axis=1)
+    number = is_left.sum(axis=1, keepdims=True)
+    state.wall[is_left] = shuffled[np.arange(state.wall.shape[1]) < number]
+
+
+def waits_of_others(tables: Sequence[Engine], view: View) -> NDArray[np.bool_]:
+    """Return [n, 34] the kinds that complete the hand of another seat, of views of one of some tables."""
+    for table in tables:
+        try:
+            games, _ = table.games_of(view)
+        except ViewError:
+            continue
+        return np.asarray(table.hidden(games, view.own_person).waits[:, 1:].any(axis=1))
+    raise ViewError("this view was taken of none of the tables")
+
+
+# --- The command -------------------------------------------------------------------------------------------------
+
+
+def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
+    """Measure, print, and add what was found to the file; what is known of other agents and variants stays."""
+    check_counts(rollouts=config.rollouts, actions=config.actions, search_block=config.search_block)
+    if config.deals < 0 or config.search_deals < 0:
+        raise TrainingError("--deals and --search-deals are at least 0")
+    check_workers(config)
+    check_seed(config.seed)
+    check_file(config.out)
+    known: dict[str, Any] = json.loads(config.out.read_text(encoding="utf-8")) if config.out.exists() else {}
+    variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
+    for base in config.bases:
+        make_agent(base)
+    with saying_what_is_kept(lambda: f"what was measured of whole variants is in {config.out}") as progress:
+        for rules in variants:
+            found = measured(rules, config, progress)
+            known.setdefault(rules.name, {}).update(found)
+            write_text(config.out, plain_json(known) + "\n")
+            for agent, one in found.items():
+                points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
+                print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
+    return known
+
+
+def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[str, dict[str, Any]]:
+    """Return what each agent with sight wins, and how much more than without it, by its name."""
+    luck_off = useful_weights(rules) is not None
+    unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
+    plans: list[tuple[str, str, int, Seatings, list[Block]]] = []
+    for base, way in product(config.bases, (NEVER, NEAR, SEARCH)):
+        deals, most = (config.search_deals, config.search_block) if way == SEARCH else (config.deals, None)
+        seatings: Seatings = "turns" if way == SEARCH else "all"
+        if deals:
+            plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
+    ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # with sight and without
+    todo = list(dict.fromkeys((base, who, one) for base, who, every in ways for one in every))
+    parts: dict[tuple[str, str, Block], Played] = {}
+    left = TimeLeft(len(todo))
+    with new_executor(config.processes, config.ray, config.threads) as executor:
+        for place, part in executor.map(_play, (rules, config), todo):
+            parts[todo[place]] = part
+            left.done()
+            progress(f"{rules.title}: part {len(parts)} of {len(todo)}{left}")
+
+    found = {}
+    for base, way, deals, seatings, every in plans:
+        sighted, blind = (
+            summarise(rules, lineup, [parts[base, who, one] for one in every], seatings) for who in (way, "")
+        )
+        name = f"{base}, {way}"
+        found[name] = {
+            "points": sighted.of(0).points.over(unit),
+            "more": difference(sighted, 0, blind, 0).over(unit),
+            "deal_ins": sighted.of(0).deal_ins,
+            "hands": sighted.hands,
+            "deals": deals,
+            "seatings": seatings,
+            "seed": config.seed,
+            "luck_off": luck_off,
+            "version": rules.version,
+            "date": time.strftime("%Y-%m-%d"),
+            "mahjong_env": __version__,
+        }
+        if way == SEARCH:
+            found[name] |= {"rollouts": config.rollouts, "actions": config.actions}
+    return found
+
+
+def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> Played:
+    (rules, config), (base, way, block) = state, task
+    return play_block(rules, partial(_seated, config, base, way), block, config.seed)
+
+
+def _seated(config: CeilingsConfig, base: str, way: str, table: Engine) -> list[Agent]:
+    """Return who sits at a table: an agent, with this sight or ("") without, and the reference agent."""
+    plain, reference = make_agent(base), reference_agent(table.rules)
+    if not way:
+        return [plain, reference]
+    sighted = NeverDealsIn(plain, table, as_near=way == NEAR)
+    if way != SEARCH:
+        return [sighted, reference]
+    return [SightedSearch(sighted, table, rollouts=config.rollouts, actions=config.actions), reference]

@@ -1,0 +1,228 @@
+"""``mahjong-env leaderboard submit`` and ``check``: newcomers on deals that they do not know, for anybody to check.
+
+What the agent is made of is digested first; the seed follows from that digest and a beacon, a text that nobody could
+know before, so that no agent can have been made for its deals. An entry holds the points of every deal and a digest of
+every block: the arithmetic can be checked by everybody, and any block played again by all who have the agent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_agents import Agent, make_agent, reference_agent
+from mahjong_agents.control_variates import UNIT
+from mahjong_env import Rules, __version__
+from mahjong_env.environments.isolated import PREFIX
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import standing
+from mahjong_training.evaluation.contests import Contest, play_contests
+from mahjong_training.evaluation.estimates import plain_json, ratio
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.leaderboard import mixed
+from mahjong_training.evaluation.lineups import seated
+from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.standing import Kept, estimate
+from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
+from mahjong_training.runtime.limits import check_counts
+from mahjong_training.runtime.workers import check_workers
+from mahjong_training.seeds import entry_seed
+
+POOL: Final = ("reference", "folding?caution=2", "value", "policy")
+"""The field: copies of the first, then tables with three (or two) of them all."""
+_BLOCK: Final = 25
+"""Deals of a block, the least that is played again."""
+_DUEL, _MIXED = "copies of the reference agent", "mixed tables"
+
+
+def submit(config: SubmitConfig) -> dict[str, Any]:
+    """Fix what the agent is made of, draw the seed, play, and write the entry."""
+    check_counts(deals=config.deals)
+    check_workers(config)
+    rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
+    check_file(out)
+    if out.exists():
+        raise TrainingError(f"{out}: there is an entry of this name; an agent that has changed takes another --name")
+    spec = sealed(config.agent)
+    agents = {one: make_agent(one) for one in (spec, *POOL)}
+    digests = agent_digests(spec, agents[spec], rules)
+    if not digests or "" in digests:
+        raise TrainingError(f"{config.agent}: its files cannot be read, so that nobody could say what has played")
+    beacon = config.beacon or secrets.token_hex(16)
+    entry: dict[str, Any] = {
+        "format": 1,
+        "name": config.name,
+        "agent": config.agent,
+        "digests": digests,
+        "variant": rules.name,
+        "version": rules.version,
+        "knobs": list(config.knobs),
+        "mahjong_env": __version__,
+        "date": time.strftime("%Y-%m-%d"),
+        "beacon": beacon,
+        "beacon_was_given": config.beacon is not None,
+        "deals": config.deals,
+    }
+    entry["seed"] = seed_of(entry)
+    contests = contests_of(rules, agents, spec, config.deals)
+    with alone_in(config.out):
+        kept = config.out / f".{_file_name(config)}" if config.beacon else None
+        said = f"what was played is kept in {kept}: the same command goes on with it" if kept else ""
+        with saying_what_is_kept(lambda: said) as progress:
+            played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
+            entry["contests"] = [described(one, parts) for one, parts in played]
+        entry |= strength(rules, entry["contests"])
+        entry["digest"] = digest_of(entry)
+        write_text(out, plain_json(entry) + "\n")
+    print(f"{said_of(rules, entry)}\nwritten: {out}, digest {entry['digest']}")
+    return entry
+
+
+def check(config: CheckEntryConfig) -> dict[str, Any]:
+    """Check an entry, and play some of its blocks again if the agent is here; print what was found.
+
+    Raises:
+        TrainingError: something in it is not as it says.
+    """
+    check_counts(sample=config.sample)
+    check_workers(config)
+    try:
+        entry: dict[str, Any] = json.loads(config.entry.read_text(encoding="utf-8"))
+        rules = read_rules(entry["variant"], entry["knobs"])
+        asked = {"digest": digest_of(entry), "seed": seed_of(entry), "version": rules.version}
+        asked |= json.loads(plain_json(strength(rules, entry["contests"])))
+        wrong = [name for name, value in asked.items() if entry[name] != value]
+        spec = sealed(config.agent or entry["agent"])
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise TrainingError(f"{config.entry}: no entry that can be read ({error!r})") from error
+    if wrong:
+        raise TrainingError(f"{config.entry}: not what follows from the rest of the entry: {', '.join(wrong)}")
+    print(f"{said_of(rules, entry)}\nits seed follows from its digest and its beacon, its numbers from its deals")
+    agents = {one: make_agent(one) for one in (spec, *POOL)}
+    if (found := agent_digests(spec, agents[spec], rules)) != entry["digests"]:
+        raise TrainingError(f"{config.agent or entry['agent']} is not the agent of this entry: its digests are {found}")
+    every = contests_of(rules, agents, spec, entry["deals"])
+    places = [(number, block) for number, one in enumerate(every) for block in range(len(one.blocks))]
+    chosen = np.random.default_rng().permutation(len(places))[: config.sample]
+    again = [
+        every[number]._replace(blocks=(every[number].blocks[block],))
+        for number, block in (places[at] for at in sorted(chosen))
+    ]
+    for at, (one, parts) in zip(sorted(chosen), play_contests(again, agents, config, entry["seed"]), strict=True):
+        number, block = places[at]
+        (there,), kept = described(one, parts)["blocks"], entry["contests"][number]["blocks"][block]
+        if there["digest"] != kept["digest"] or not np.allclose(there["points"], kept["points"], atol=1e-6):
+            raise TrainingError(
+                f"{config.entry}: {one}, deals {kept['first']} to {kept['last'] - 1}, was played again and came out "
+                f"otherwise; the entry is by mahjong_env {entry['mahjong_env']}, this is {__version__}"
+            )
+    print(f"{len(again)} of {len(places)} blocks were played again, and came out the same")
+    return entry
+
+
+def write_page(config: PageConfig) -> None:
+    """Write the tables of a page anew."""
+    text = page(config)
+    standing.write_page(config.page, text)
+    standing.write_pictures(config.page.parent, Kept.read(config.kept).rows)
+    print(f"written: {config.page}")
+
+
+def page(config: PageConfig) -> str:
+    """Return the tables of kept standings, and behind them entries, the newest first; all of them hold their digest."""
+    parts = [standing.page(Kept.read(config.kept).rows)]
+    rows = []
+    for path in sorted(config.entries.glob("*.json")):
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        if entry.get("digest") != digest_of(entry):
+            raise TrainingError(f"{path}: it is not what its digest says")
+        rules = read_rules(entry["variant"], entry["knobs"])
+        points, at_mixed = (standing.cell(estimate(entry[name])) for name in ("points", "mixed"))
+        house = f" ({', '.join(entry['knobs'])})" if entry["knobs"] else ""
+        beacon = "given" if entry["beacon_was_given"] else "own"
+        who = [entry["date"], f"{entry['name']}: `{entry['agent']}`", rules.title + house]
+        rows.append([*who, points, at_mixed, f"{entry['deals']:,}", beacon, f"`{entry['digest'][:16]}`"])
+    head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "deals of each", "beacon", "digest"]
+    if rows:
+        parts.append("Entries from outside:\n\n" + standing.lines(head, sorted(rows, reverse=True)))
+    return "\n\n".join(parts)
+
+
+def sealed(agent: str) -> str:
+    """Return the text of an agent as it is measured: in a process of its own, as programs are anyway."""
+    return agent if agent.startswith((PREFIX, "command:")) else f"{PREFIX}{agent}"
+
+
+def seed_of(entry: Mapping[str, Any]) -> int:
+    """Return the seed of an entry, which follows from what its agent is made of and from its beacon."""
+    fixed = {name: entry[name] for name in ("digests", "variant", "version", "knobs", "deals", "beacon")}
+    return entry_seed(_sha256(json.dumps(fixed, sort_keys=True).encode()))
+
+
+def digest_of(entry: Mapping[str, Any]) -> str:
+    """Return the digest of all else that an entry says."""
+    rest = {name: value for name, value in entry.items() if name != "digest"}
+    return _sha256(json.dumps(json.loads(plain_json(rest)), sort_keys=True).encode())
+
+
+def contests_of(rules: Rules, agents: Mapping[str, Agent], spec: str, deals: int) -> list[Contest]:
+    """Return what a newcomer plays: each deal once, so that it cannot remember what it saw from another seat."""
+    copies = [POOL[0]] * (rules.people - 1)
+    duel = Contest.of(rules, agents, [spec, *copies], range(deals), "turns", most=_BLOCK)
+    return [duel, *mixed(rules, agents, spec, POOL, range(deals, 2 * deals), seatings="turns", most=_BLOCK)]
+
+
+def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
+    """Return what an entry says of a contest: of each block the points of the newcomer by deal, and a digest of all."""
+    blocks = []
+    for block, part in zip(contest.blocks, parts, strict=True):
+        who = seated(block.lineup, np.arange(block.first, block.last), block.seatings)
+        points = (part.points * (who == 0)).sum(axis=1)
+        luck = part.counts.get("luck")
+        found = {"first": block.first, "last": block.last, "digest": _sha256(part.points.astype("<i8").tobytes())}
+        without = points if luck is None else points - (luck * (who == 0)).sum(axis=1) / UNIT
+        blocks.append(found | {"points": np.round(without, 6).tolist(), "with_luck": points.tolist()})
+    return {"against": list(contest.agents[1:]), "blocks": blocks}
+
+
+def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the newcomer's points a hand in sigma, against copies of the reference agent and at mixed tables."""
+    found = {}
+    for name, of in (("points", contests[:1]), ("mixed", contests[1:])):
+        for key, what in ((name, "points"), (f"{name}_with_luck", "with_luck")):
+            by_deal = np.array([points for one in of for block in one["blocks"] for points in block[what]], np.float64)
+            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))).over(sigma(rules)))
+    return found
+
+
+def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
+    """Return an entry in words."""
+    against, at_mixed = (estimate(entry[name]).text(3, sign="+") for name in ("points", "mixed"))
+    luck = ", ".join(f"{entry[f'{name}_with_luck']['mean']:+.3f}" for name in ("points", "mixed"))
+    who = "from outside" if entry["beacon_was_given"] else "drawn by this command"
+    return (
+        f"{entry['name']} ({entry['agent']}) in {rules.title}: {against} sigma a hand against {_DUEL} "
+        f"({reference_agent(rules).name}), {at_mixed} at {_MIXED}\n({entry['deals']:,} deals each, 95 %; with "
+        f"luck, where that was taken off, {luck}; beacon {who})"
+    )
+
+
+def _file_name(config: SubmitConfig) -> str:
+    if not config.name or not all(letter.isalnum() or letter in "-_." for letter in config.name):
+        raise TrainingError(f"--name is of letters, digits and -_., not {config.name!r}")
+    return f"{config.variant}-{config.name}"
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

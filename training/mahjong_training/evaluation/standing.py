@@ -1,0 +1,231 @@
+"""Standings that are kept: what is known of each agent in each variant, and the tables that pages show of it.
+
+All points are in sigma a hand; sigma is the unit of a variant, and no number here compares variants.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_agents.greedy import reference_agent
+from mahjong_agents.levels import LEVELS
+from mahjong_env import VARIANTS
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation.payoffs import THEMES, picture
+from mahjong_training.runtime.folders import write_text
+
+START: Final = "<!-- leaderboard -->"
+END: Final = "<!-- end of leaderboard -->"
+CEILINGS: Final = Path(__file__).with_name("ceilings.json")
+"""By variant and agent with sight of all hands, by ``mahjong-env ceilings``."""
+
+Rows = dict[str, dict[str, dict[str, Any]]]
+"""By variant and agent: "points" against copies of "against", "mixed" points at mixed tables, "places" in whole
+matches and "mean_place", the points of a best "response", "duels" against each level, by level, and the "nash_rating"
+and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found."""
+PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
+"""The files of the pay-off matrices, by scheme."""
+
+
+def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
+    """Return the agent with sight of all hands that won most from copies of the reference agent, and how much.
+
+    A best player with that sight wins at least as much, so that a share of it is rather too great than too small.
+    None: nothing was measured, or no agent that wins clearly more with that sight than without (as in Wuhan, where the
+    worth of the own hand is what counts).
+    """
+    found = json.loads(path.read_text(encoding="utf-8")).get(variant, {}) if path.is_file() else {}
+    known = [(agent, estimate(one["points"])) for agent, one in found.items() if estimate(one["more"]).low > 0]
+    return max(known, key=lambda one: one[1].mean, default=None)
+
+
+def estimate(plain: Mapping[str, float]) -> Estimate:
+    """Return the estimate of plain data, in which infinite ends are None."""
+    low, high = plain["low"], plain["high"]
+    return Estimate(plain["mean"], -float("inf") if low is None else low, float("inf") if high is None else high)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The standings in a file."""
+
+    path: Path
+    rows: Rows
+
+    @classmethod
+    def read(cls, path: Path) -> Kept:
+        """Read the standings; none if there is no such file.
+
+        Raises:
+            TrainingError: it is something else.
+        """
+        try:
+            return cls(path, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
+        except (OSError, ValueError) as error:
+            raise TrainingError(f"{path}: no standings that can be read ({error})") from error
+
+    def add(self, variant: str, agent: str, found: Mapping[str, Any]) -> None:
+        """Add what was found of an agent; what was known of the same kind goes."""
+        self.rows.setdefault(variant, {}).setdefault(agent, {}).update(json.loads(plain_json(found)))
+
+    def write(self) -> None:
+        """Write the file."""
+        write_text(self.path, plain_json(self.rows) + "\n")
+
+
+def page(rows: Rows) -> str:
+    """Return the standings as three tables in Markdown: against the reference agent, at mixed tables, places."""
+    variants = [name for name in sorted(VARIANTS) if name in rows]
+    agents = sorted({agent for name in variants for agent in rows[name]}, key=_order)
+    titles = [VARIANTS[name].title for name in variants]
+    marks = {name: next((one["against"] for one in rows[name].values() if "against" in one), "") for name in variants}
+    first = [["*the reference agent is*", *(f"*{mark}*" for mark in marks.values())]]
+    first += [[titled(agent), *(_points(rows, name, agent) for name in variants)] for agent in agents]
+    sight = [ceiling(name) if mark == reference_agent(VARIANTS[name]).name else None for name, mark in marks.items()]
+    if any(sight):
+        found = ("" if one is None else f"*{one[1].text(3, sign='+')} ({one[0]})*" for one in sight)
+        first.append(["*with sight of all hands*", *found])
+    parts = [lines(["agent", *titles], first)]
+    for name, show in _MORE.items():
+        shown = [[titled(agent), *(show(rows[of].get(agent, {})) for of in variants)] for agent in agents]
+        if any(any(cells) for cells in (row[1:] for row in shown)):
+            shown = [row for row in shown if any(row[1:])]
+            parts.append(f"{_HEADS[name]}\n\n{lines(['agent', *titles], shown)}")
+    if matrices(rows):
+        parts.append(_PICTURE)
+    return "\n\n".join([_SAID, *parts])
+
+
+_SAID: Final = (
+    "Points a hand in sigma, alone against copies of the reference agent, each deal from every seat, ± 95 %; in "
+    "brackets the share of what the best agent with sight of all hands wins there (last row), where both are clear of "
+    "zero:"
+)
+_HEADS: Final = {
+    "mixed": "At mixed tables, with others drawn from the pool of agents that answer, points a hand in sigma:",
+    "places": "Whole matches at such tables, shares of places from the first on, in per cent, and the mean place:",
+    "nash": "What they win from the equilibrium mixture of all who are compared (Nash rating), in sigma a hand, and in "
+    "brackets how much of that mixture they are:",
+    "response": "What a best response wins from copies of them, in sigma a hand, a lower bound of their exploitability "
+    "(in brackets its budget, the hands that it learned from, and whom it began as):",
+}
+
+
+def _points(rows: Rows, variant: str, agent: str) -> str:
+    found = rows[variant].get(agent, {})
+    if agent == found.get("against"):
+        return "0"
+    if "points" not in found:
+        return ""
+    points, text = estimate(found["points"]), cell(estimate(found["points"]))
+    best = ceiling(variant) if found["against"] == reference_agent(VARIANTS[variant]).name else None
+    return text if best is None or points.low <= 0 else f"{text} ({100 * points.mean / best[1].mean:.0f} %)"
+
+
+def _mixed(found: Mapping[str, Any]) -> str:
+    return cell(estimate(found["mixed"])) if "mixed" in found else ""
+
+
+def _response(found: Mapping[str, Any]) -> str:
+    if "response" not in found:
+        return ""
+    how = found["how_response"]
+    return f"{cell(estimate(found['response']))} ({how['hands']:,}, from {how['start']})"
+
+
+def _places(found: Mapping[str, Any]) -> str:
+    if "places" not in found:
+        return ""
+    shares = " ".join(f"{100 * one['mean']:.0f}" for one in found["places"])
+    mean = estimate(found["mean_place"])
+    if np.isfinite(mean.half_width):
+        return f"{shares}; {mean.text(2)}"
+    return f"{shares}; {mean.mean:.2f} ({found['how_places']['deals']} deals: too few for ±)"
+
+
+def _nash(found: Mapping[str, Any]) -> str:
+    if "nash_rating" not in found:
+        return ""
+    return f"{estimate(found['nash_rating']).text(3, sign='+')} ({100 * found['nash_share']['mean']:.0f} %)"
+
+
+_MORE: Final = {"mixed": _mixed, "places": _places, "nash": _nash, "response": _response}
+"""What the tables behind the first show of an agent."""
+
+
+def matrices(rows: Rows) -> dict[str, dict[tuple[str, str], Estimate]]:
+    """Return by the title of the variant what agents win among copies of each other, of those who have all met."""
+    found = {}
+    for name in sorted(VARIANTS):
+        known = {agent: one["duels"] for agent, one in rows.get(name, {}).items() if "duels" in one}
+        agents = list(known)
+        while lacking := [one for one in agents if any(other not in known[one] for other in agents if other != one)]:
+            agents.remove(lacking[-1])
+        if len(agents) > 1:
+            pairs = permutations(agents, 2)
+            found[VARIANTS[name].title] = {(one, other): estimate(known[one][other]) for one, other in pairs}
+    return found
+
+
+def write_pictures(folder: Path, rows: Rows) -> None:
+    """Draw the matrices of standings in a folder, in both schemes; without any, nothing is written."""
+    if tables := matrices(rows):
+        for theme, name in PICTURES.items():
+            write_text(folder / name, picture(tables, theme))
+
+
+_PICTURE: Final = f"""Who beats whom, the strongest first:
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="{PICTURES["dark"]}">
+  <img src="{PICTURES["light"]}" alt="What each agent wins among copies of each other one, a matrix for each variant">
+</picture>"""
+
+
+def cell(points: Estimate) -> str:
+    """Return points in sigma, bold if they are clear of zero."""
+    text = points.text(3, sign="+")
+    return f"**{text}**" if points.is_clear_of_zero else text
+
+
+def _order(agent: str) -> tuple[int, str]:
+    return (LEVELS.index(agent), "") if agent in LEVELS else (len(LEVELS), agent)
+
+
+def titled(agent: str) -> str:
+    """Return an agent, with its number if it is a level."""
+    return f"{LEVELS.index(agent)}: {agent}" if agent in LEVELS else agent
+
+
+def lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    first, *rest = (f"| {' | '.join(row)} |" for row in [head, *rows])
+    return "\n".join([first, "|" + "---|" * len(head), *rest])
+
+
+def write_page(page: Path, text: str) -> None:
+    """Put a text between the lines `START` and `END` of a page.
+
+    Raises:
+        TrainingError: the page has no such lines.
+    """
+    before, after = around(page)
+    write_text(page, f"{before}{START}\n{text}\n{END}{after}")
+
+
+def around(page: Path) -> tuple[str, str]:
+    """Return what stands before and behind the place for the table of a page; a TrainingError if there is none."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise TrainingError(f"{page}: nothing shows where the table goes; it needs the lines {START} and {END}")
+    return before, after

@@ -1,0 +1,168 @@
+"""``mahjong-env psro``: learn against a pool whose pay-off matrix says who is drawn as an opponent, round by round.
+
+Policy-space response oracles (Lanctot et al., 2017): the matrix of the pool has an equilibrium
+(`payoffs.nash_mixture`); a policy learns to beat that mixture, joins the pool, and the next round begins. What no round
+beats any more is hard to exploit by this learner at this budget, which `mahjong-env best-response` can judge.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents import make_agent
+from mahjong_env import Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import PsroConfig, TrainConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.contests import Contest, play_contests
+from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.payoffs import Payoffs
+from mahjong_training.evaluation.standing import lines
+from mahjong_training.learning import run as learning
+from mahjong_training.learning.run_folder import RunFolder, same_policy
+from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.executors import set_threads
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
+from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.workers import check_workers
+
+FILE: Final = "psro.json"
+_SETTINGS: Final = "settings.json"
+_LEAST_SHARE: Final = 0.01
+"""Opponents that the mixture draws less often are left out."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round: the pool as it was, what its matrix says, and what was learned against it.
+
+    Attributes:
+        pool: the agents.
+        matrix: [k][k] sigma a hand of one alone among copies of another.
+        mixture: [k] the equilibrium: how likely each is drawn as an opponent.
+        ratings: [k] what each wins from the mixture, in sigma, with its interval as (mean, low, high).
+        added: the policy that passed a gate against the mixture and joins the pool; None: none did.
+    """
+
+    pool: tuple[str, ...]
+    matrix: list[list[float]]
+    mixture: list[float]
+    ratings: list[tuple[float, float, float]]
+    added: str | None
+
+
+def run(config: PsroConfig) -> list[Round]:
+    """Play and learn what has not been done yet, round by round; print and write what was found.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used.
+        InterruptedRunError: Ctrl-C or SIGTERM; the same command goes on.
+    """
+    check_counts(rounds=config.rounds, hands=config.hands, deals=config.deals)
+    check_workers(config)
+    check_seed(config.seed)
+    pool = tuple(dict.fromkeys(config.pool))
+    if len(pool) < 2:
+        raise TrainingError("--pool has at least two agents")
+    rules = read_rules(config.variant, config.knobs)
+    for spec in pool:
+        make_agent(spec)
+    out = config.out or Path("runs") / f"{config.variant}-psro"
+    check_file(out / FILE)
+    set_threads(config.threads)
+    rounds: list[Round] = []
+    with alone_in(out):
+        _keep_settings(config, out)
+        while True:
+            payoffs = _payoffs(rules, pool, config, out)
+            unit, summary = sigma(rules), payoffs.summary()
+            mixture = np.array([summary[spec]["nash_share"].mean for spec in pool])
+            ratings = [summary[spec]["nash_rating"].over(unit) for spec in pool]
+            added = None
+            if len(rounds) < config.rounds:
+                _say(rounds, pool, payoffs.matrix / unit, mixture)
+                added = _response(config, out / f"round_{len(rounds) + 1}", pool, mixture, rounds)
+            matrix = (payoffs.matrix / unit).round(4).tolist()
+            shown = [(one.mean, one.low, one.high) for one in ratings]
+            rounds.append(Round(pool, matrix, mixture.round(4).tolist(), shown, added))
+            about = {"mahjong_env": __version__, "variant": rules.name, "deals": config.deals, "seed": config.seed}
+            data = about | {"unit": "sigma a hand", "rounds": [asdict(one) for one in rounds]}
+            write_text(out / FILE, plain_json(data) + "\n")
+            if added is None:
+                break
+            pool = (*pool, added)
+        _say(rounds[:-1], pool, payoffs.matrix / unit, mixture)
+        print(f"written: {out / FILE}")
+    return rounds
+
+
+def _keep_settings(config: PsroConfig, out: Path) -> None:
+    """Write the settings down, or check that they are those of what is there; more rounds may be asked for."""
+    free = {"rounds", "processes", "ray", "threads", "out"}
+    settings = json.loads(json.dumps({name: value for name, value in asdict(config).items() if name not in free}))
+    path = out / _SETTINGS
+    if path.exists():
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if other := [name for name in settings if settings[name] != kept.get(name)]:
+            name = other[0]
+            raise TrainingError(f"{out}: begun with another --{name}: {kept.get(name)!r}; choose another --out")
+    write_text(path, plain_json(settings) + "\n")
+
+
+def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path) -> Payoffs:
+    """Play every pair of the pool that has not been played; all are on the same deals."""
+    agents = {spec: make_agent(spec) for spec in pool}
+    pairs = list(permutations(range(len(pool)), 2))
+    contests = [
+        Contest.of(rules, agents, [pool[one], *[pool[other]] * (rules.people - 1)], range(config.deals))
+        for one, other in pairs
+    ]
+    by_deal = np.zeros((len(pool), len(pool), config.deals))
+    said = f"what was played is kept in {out}: the same command goes on with it"
+    with saying_what_is_kept(lambda: said) as progress:
+        played = play_contests(contests, agents, config, config.seed, out=out, progress=progress)
+        for place, (contest, parts) in zip(pairs, played, strict=True):
+            by_deal[place] = contest.result(parts).points_per_hand(0)
+    return Payoffs(pool, by_deal)
+
+
+def _response(
+    config: PsroConfig, folder: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
+) -> str | None:
+    """Learn to beat a mixture; return the policy as an agent, or None if no gate was passed."""
+    kept = np.where(mixture >= _LEAST_SHARE, mixture, 0)
+    drawn = [(spec, float(share)) for spec, share in zip(pool, kept / kept.sum(), strict=True) if share]
+    latest = [one.added for one in rounds if one.added is not None]
+    found = learning.run(
+        TrainConfig(
+            **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "kl_coef", "learning_rate")},
+            **{name: getattr(config, name) for name in ("processes", "ray", "threads", "evaluations", "gate_deals")},
+            seed=config.seed + len(rounds),
+            out=folder,
+            resume=RunFolder(folder).config.exists(),
+            teacher=latest[-1] if latest else config.start,
+            opponents=tuple(spec for spec, _ in drawn),
+            opponent_odds=tuple(share for _, share in drawn),
+            opponent_share=config.opponent_share,
+            evaluation_agents=(max(drawn, key=lambda one: one[1])[0],),
+            evaluation_deals=config.evaluation_deals,
+        )
+    )
+    return None if same_policy(found.best, found.initial) else f"policy:{found.best}"
+
+
+def _say(rounds: list[Round], pool: tuple[str, ...], matrix: NDArray[np.float64], mixture: NDArray[np.float64]) -> None:
+    head = ["sigma a hand of one, among copies of", *(str(number) for number in range(len(pool))), "share"]
+    rows = [
+        [f"{number}: {spec}", *(f"{points:+.3f}" for points in matrix[number]), f"{mixture[number]:.2f}"]
+        for number, spec in enumerate(pool)
+    ]
+    print(f"after {len(rounds)} rounds\n{lines(head, rows)}", flush=True)
