@@ -502,7 +502,7 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
     wins.from_seat = np.where(by_draw, -1, giver).astype(np.int8)
     wins.kong_draws, wins.flower_draw = wins.kong_draws * by_draw, wins.flower_draw & by_draw
     wins.first_draw = wins.first_draw & by_draw
-    return wins.take((wins.tiles + wins.melded.kongs <= 4).all(axis=1))  # there are no more of a kind, melds counted
+    return wins.take((wins.tiles + wins.melded.kongs <= 4).all(axis=1))  # no fifth tile of a kind, melds counted
 
 
 def _complete_hands(sets: Int8Array, kinds: BoolArray, rng: np.random.Generator) -> Int8Array:

@@ -190,7 +190,7 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents. Of matches as
     many as hold that number of hands, at least 30."""
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
-    gate_deals: int = 1000
+    gate_deals: int = 4000
     """Deals of each gate: other deals every time, on which the learner must win more from --gate-against than what
     best.zip is. Of matches as many as hold that number of hands, at least 30."""
     gate_against: str | None = None
