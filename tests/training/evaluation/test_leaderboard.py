@@ -122,6 +122,16 @@ def test_few_matches_have_no_interval_and_say_how_many_they_are():
     assert "| 38 38 25; 1.88 ± 0.05 |" in shown(30)
 
 
+def test_best_responses_stand_with_their_interval_and_their_budget():
+    how = {"hands": 320_000, "seconds": 1350, "start": "closed-greedy"}
+    found = {"response": {"mean": 0.05, "low": 0.03, "high": 0.071}, "how_response": how}
+    (said, table) = standing.page({"hebei": {"policy": found}, "wuhan": {"policy": {}}}).split("\n\n")
+    assert said.startswith("What a best response wins from copies of them")
+    assert table.splitlines()[2:] == [
+        "| 7: policy | **+0.050 ± 0.021** (320,000 hands, 22 min; from closed-greedy) |  |"
+    ]
+
+
 def test_ratings_follow_who_comes_before_whom():
     pytest.importorskip("openskill")
     agents = {name: make_agent(name) for name in ("random", "greedy", "folding")}

@@ -82,68 +82,46 @@ class Kept:
 
 
 def page(rows: Rows) -> str:
-    """Return the standings as three tables in Markdown: against the reference agent, at mixed tables, places."""
+    """Return the tables in Markdown of what is known, and the picture of the matrices."""
     variants = [name for name in sorted(VARIANTS) if name in rows]
     agents = sorted({agent for name in variants for agent in rows[name]}, key=_order)
-    titles = [VARIANTS[name].title for name in variants]
-    marks = {name: next((one["against"] for one in rows[name].values() if "against" in one), "") for name in variants}
-    first = [["*the reference agent is*", *(f"*{mark}*" for mark in marks.values())]]
-    first += [[titled(agent), *(_points(rows, name, agent) for name in variants)] for agent in agents]
-    sight = [ceiling(name) if mark == reference_agent(VARIANTS[name]).name else None for name, mark in marks.items()]
-    if any(sight):
-        found = ("" if one is None else f"*{one[1].text(3, sign='+')} ({one[0]})*" for one in sight)
-        first.append(["*with sight of all hands*", *found])
-    parts = [lines(["agent", *titles], first)]
-    for name, show in _MORE.items():
-        shown = [[titled(agent), *(show(rows[of].get(agent, {})) for of in variants)] for agent in agents]
-        if any(any(cells) for cells in (row[1:] for row in shown)):
-            shown = [row for row in shown if any(row[1:])]
-            parts.append(f"{_HEADS[name]}\n\n{lines(['agent', *titles], shown)}")
-    if matrices(rows):
-        parts.append(_PICTURE)
-    return "\n\n".join([_SAID, *parts])
+    head = ["agent", *(VARIANTS[name].title for name in variants)]
+    known = {agent: {name: rows[name].get(agent, {}) for name in variants} for agent in agents}
+    parts = []
+    for kind, (text, show) in _TABLES.items():
+        shown = [
+            [titled(agent), *(show(found, name) if kind in found else "" for name, found in of_agent.items())]
+            for agent, of_agent in known.items()
+            if any(kind in found for found in of_agent.values())
+        ]
+        if kind == "against" and shown:
+            marks = [next((one[kind] for one in rows[name].values() if kind in one), "") for name in variants]
+            best = [_best_with_sight(name, mark) for name, mark in zip(variants, marks, strict=True)]
+            sight = ["" if one is None else f"*{one[1].text(3, sign='+')} ({one[0]})*" for one in best]
+            shown.insert(0, ["*the reference agent is*", *(f"*{mark}*" for mark in marks)])
+            shown += [["*with sight of all hands*", *sight]] if any(sight) else []
+        if shown:
+            parts.append(f"{text}:\n\n{lines(head, shown)}")
+    return "\n\n".join([*parts, *([_PICTURE] if matrices(rows) else [])])
 
 
-_SAID: Final = (
-    "Points a hand in sigma, alone against copies of the reference agent, each deal from every seat, ± 95 %; in "
-    "brackets the share of what the best agent with sight of all hands wins there (last row), where both are clear of "
-    "zero:"
-)
-_HEADS: Final = {
-    "mixed": "At mixed tables, with others drawn from the pool of agents that answer, points a hand in sigma:",
-    "places": "Whole matches at such tables, shares of places from the first on, in per cent, and the mean place:",
-    "nash": "What they win from the equilibrium mixture of all who are compared (Nash rating), in sigma a hand, and in "
-    "brackets how much of that mixture they are:",
-    "response": "What a best response wins from copies of them, in sigma a hand, a lower bound of their exploitability "
-    "(in brackets its budget, the hands that it learned from, and whom it began as):",
-}
+def _best_with_sight(variant: str, against: str) -> tuple[str, Estimate] | None:
+    return ceiling(variant) if against == reference_agent(VARIANTS[variant]).name else None
 
 
-def _points(rows: Rows, variant: str, agent: str) -> str:
-    found = rows[variant].get(agent, {})
-    if agent == found.get("against"):
+def _against(found: Mapping[str, Any], variant: str) -> str:
+    if "points" not in found:  # the reference agent itself
         return "0"
-    if "points" not in found:
-        return ""
-    points, text = estimate(found["points"]), cell(estimate(found["points"]))
-    best = ceiling(variant) if found["against"] == reference_agent(VARIANTS[variant]).name else None
-    return text if best is None or points.low <= 0 else f"{text} ({100 * points.mean / best[1].mean:.0f} %)"
+    points, best = estimate(found["points"]), _best_with_sight(variant, found["against"])
+    share = f" ({100 * points.mean / best[1].mean:.0f} %)" if best is not None and points.low > 0 else ""
+    return cell(points) + share
 
 
-def _mixed(found: Mapping[str, Any]) -> str:
-    return cell(estimate(found["mixed"])) if "mixed" in found else ""
+def _mixed(found: Mapping[str, Any], variant: str) -> str:
+    return cell(estimate(found["mixed"]))
 
 
-def _response(found: Mapping[str, Any]) -> str:
-    if "response" not in found:
-        return ""
-    how = found["how_response"]
-    return f"{cell(estimate(found['response']))} ({how['hands']:,}, from {how['start']})"
-
-
-def _places(found: Mapping[str, Any]) -> str:
-    if "places" not in found:
-        return ""
+def _places(found: Mapping[str, Any], variant: str) -> str:
     shares = " ".join(f"{100 * one['mean']:.0f}" for one in found["places"])
     mean = estimate(found["mean_place"])
     if np.isfinite(mean.half_width):
@@ -151,14 +129,43 @@ def _places(found: Mapping[str, Any]) -> str:
     return f"{shares}; {mean.mean:.2f} ({found['how_places']['deals']} deals: too few for ±)"
 
 
-def _nash(found: Mapping[str, Any]) -> str:
-    if "nash_rating" not in found:
-        return ""
+def _nash(found: Mapping[str, Any], variant: str) -> str:
     return f"{estimate(found['nash_rating']).text(3, sign='+')} ({100 * found['nash_share']['mean']:.0f} %)"
 
 
-_MORE: Final = {"mixed": _mixed, "places": _places, "nash": _nash, "response": _response}
-"""What the tables behind the first show of an agent."""
+def _response(found: Mapping[str, Any], variant: str) -> str:
+    how = found["how_response"]
+    budget = f"{how['hands']:,} hands, {how['seconds'] / 60:.0f} min"
+    return f"{cell(estimate(found['response']))} ({budget}; from {how['start']})"
+
+
+_TABLES: Final = {
+    "against": (
+        "Points a hand in sigma, alone against copies of the reference agent, each deal from every seat, ± 95 %; in "
+        "brackets the share of what the best agent with sight of all hands wins there (last row), where both are clear "
+        "of zero",
+        _against,
+    ),
+    "mixed": (
+        "At mixed tables, with others drawn from the pool of agents that answer, points a hand in sigma",
+        _mixed,
+    ),
+    "places": (
+        "Whole matches at such tables, shares of places from the first on, in per cent, and the mean place",
+        _places,
+    ),
+    "nash_rating": (
+        "What they win from the equilibrium mixture of all who are compared (Nash rating), in sigma a hand, and in "
+        "brackets how much of that mixture they are",
+        _nash,
+    ),
+    "response": (
+        "What a best response wins from copies of them, in sigma a hand, a lower bound of their exploitability (in "
+        "brackets its budget, the hands that it learned from and the minutes that this took, and whom it began as)",
+        _response,
+    ),
+}
+"""By what has to be known of an agent: what a table says, and the function that shows it."""
 
 
 def matrices(rows: Rows) -> dict[str, dict[tuple[str, str], Estimate]]:

@@ -6,6 +6,7 @@ can be compared only at the same budget, which stands beside them.
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -126,8 +127,9 @@ def run(config: BestResponseConfig) -> BestResponse:
     print(f"written: {out / FILE}, {folder.best}")
     if config.kept is not None:
         kept = Kept.read(config.kept)
-        how = {name: about[name] for name in ("mahjong_env", "variant_version", "seed")}
-        how |= {name: getattr(found, name) for name in ("hands", "decisions", "deals", "start")}
+        how = {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "seed": config.seed}
+        how |= {"version": rules.version}
+        how |= {name: getattr(found, name) for name in ("hands", "decisions", "seconds", "deals", "start")}
         agent_kept = "policy" if config.agent == f"policy:{rules.name}" else config.agent
         kept.add(rules.name, agent_kept, {"response": found.points.over(found.sigma), "how_response": how})
         kept.write()
