@@ -35,7 +35,7 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Group, Receipt, rows_text
-from mahjong_env.state.arrays import CLAIMED, LATEST, Event, Phase
+from mahjong_env.state.arrays import Event, Phase
 
 # Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers; wild tiles stand on red.
 _COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
@@ -56,24 +56,8 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` columns; longer words are broken."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and columns(f"{lines[-1]} {word}") <= width:
-            lines[-1] += f" {word}"
-            continue
-        pieces = [""]
-        for character in word:
-            if columns(pieces[-1] + character) > width and pieces[-1]:
-                pieces.append("")
-            pieces[-1] += character
-        lines += pieces
-    return lines
-
-
 def joined(parts: Iterable[str], width: int, between: str = " ") -> list[str]:
-    """Parts side by side in as many lines as they need; only a part that is wider than a line is broken."""
+    """Parts side by side in as many lines as they need; one that is wider than a line is broken, at spaces first."""
     lines: list[str] = []
     for part in parts:
         if lines and columns(lines[-1] + between + part) <= width:
@@ -81,7 +65,16 @@ def joined(parts: Iterable[str], width: int, between: str = " ") -> list[str]:
             continue
         if lines:
             lines[-1] += between.rstrip()
-        lines += [part] if columns(part) <= width else wrapped(part, width)
+        if columns(part) <= width:
+            lines.append(part)
+        elif " " in part:
+            lines += joined(part.split(), width)
+        else:
+            lines.append("")
+            for character in part:
+                if lines[-1] and columns(lines[-1] + character) > width:
+                    lines.append("")
+                lines[-1] += character
     return lines
 
 
@@ -90,7 +83,7 @@ def folded(text: str, width: int) -> list[str]:
     if columns(text) <= width:
         return [text]
     margin = " " * (len(text) - len(text.lstrip()))
-    first, *others = wrapped(text, width - len(margin) - 4)
+    first, *others = joined(text.split(), width - len(margin) - 4)
     return [margin + first, *(f"{margin}    {line}" for line in others)]
 
 
@@ -173,6 +166,28 @@ class Reader:
     def tiles(self, kinds: Iterable[int]) -> str:
         """Tiles in the given order; "-" for none."""
         return tiles_text(kinds, self.unicode)
+
+    def deed(self, event: int, person: int, kind: int, detail: int = -1, giver: int = -1) -> str:
+        """What somebody has done, to be said behind the name: "discards 5m", "claims 5m from you: pung 555m@0".
+
+        Args:
+            event: a discard, a meld or a flower, as the first number of `View.events`.
+            person: who has done it.
+            kind: as in `View.events`.
+            detail: as in `View.events`.
+            giver: the person who gave the tile of a meld, -1 for nobody.
+        """
+        tile, source = self.tiles([kind]), f" from {self.name(giver)}" if giver >= 0 and detail >= 0 else ""
+        if event == Event.DISCARD:
+            return f"{self.verb(person, 'discard')} {tile}{' (just drawn)' if detail == 1 else ''}"
+        if event == Event.FLOWER:
+            return f"{self.verb(person, 'lay')} open {tile}"
+        if event == Event.CONCEALED_KONG:
+            return f"{self.verb(person, 'declare')} a concealed kong{f' of {tile}' if kind >= 0 else ''}"
+        if event == Event.ADDED_KONG:
+            return f"{self.verb(person, 'add')} {tile}{source} to {'your' if person == self.person else 'the'} pung"
+        meld = _meld_text(Meld(MeldType(event), kind, giver), self)
+        return f"{self.verb(person, 'claim')} {self.tiles([detail])}{source}: {meld}"
 
 
 def outcome_text(
@@ -267,7 +282,20 @@ def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
     return "; ".join(f"{verb} {tiles_text(kinds, unicode)}" if kinds else verb for verb, kinds in gathered.items())
 
 
-_MADE = {MeldType.CHOW: "chow", MeldType.PUNG: "pung"}
+_DEEDS: Final = (Event.DISCARD, *map(int, list(MeldType)[1:]))
+
+
+def deeds(view: View, *, flowers: bool = False) -> list[tuple[int, int, int, int, int]]:
+    """What all have seen of the hand of a view's one row: discards and melds in order, as arguments of `Reader.deed`.
+
+    Args:
+        view: of one seat.
+        flowers: whether flowers are among them, too.
+    """
+    persons = [*view.person[0].tolist(), -1]  # slot -1 is nobody
+    wanted = [*_DEEDS, Event.FLOWER] if flowers else _DEEDS
+    listed = view.events[0][np.isin(view.events[0, :, 0], wanted)].tolist()
+    return [(event, persons[slot], kind, detail, persons[giver]) for event, slot, kind, detail, giver in listed]
 
 
 def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> str:
@@ -276,42 +304,26 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
     Args:
         engine: the games.
         game: which one.
-        reader: for whom. A person who is not asked may not see what has been drawn: give spectators, or the person
-            who is to act.
+        reader: for whom: spectators, or the person who is to act; nobody else may see what has been drawn.
 
     Returns:
         For example "player_1 discards 5m; player_2 draws 9s"; empty when the match is over.
     """
     state, reader = engine.state, reader or Reader()
-    phase, turn = int(state.phase[game]), int(state.turn[game])
-    if phase == Phase.OVER:
+    if state.phase[game] == Phase.OVER:
         return ""
-    persons = state.person_at[game].tolist()
-    is_yours = persons[turn] == reader.person
-    offered, giver = int(state.offered[game]), int(state.offered_by[game])
-    if phase == Phase.ROB:
-        adds = reader.does(persons[giver], "add")
-        return f"{adds} {reader.tiles([offered])} to {'your' if persons[giver] == reader.person else 'a'} pung"
-    number = int(state.num_discards[game])
-    if phase == Phase.OPENING or not number:
-        told = "the hand has been dealt"
-    else:
-        seat, kind = (int(place[0]) for place in np.nonzero(state.public[game, :, LATEST] == number))
-        tile, last = reader.tiles([kind]), int(state.river_size[game, seat]) - 1
-        told = f"{reader.does(persons[seat], 'discard')} {tile}"
-        if abs(int(state.river[game, seat, last])) > CLAIMED:
-            place = max(int(state.num_melds[game, turn]) - 1, 0)
-            made = _MADE.get(MeldType(int(state.meld_type[game, turn, place])), "kong")
-            told = f"{reader.does(persons[turn], 'claim')} {tile} from {reader.name(persons[seat])}: {made}"
+    told = "the hand has been dealt"
+    if done := deeds(engine.view([game])):
+        event, person, kind, claimed, giver = done[-1]
+        detail = -1 if event == Event.DISCARD else claimed
+        told = f"{reader.name(person)} {reader.deed(event, person, kind, detail, giver)}"
     drawn = int(state.drawn[game])
-    if phase != Phase.TURN or drawn < 0:
+    if state.phase[game] != Phase.TURN or drawn < 0:
         return told
-    tile = f" {reader.tiles([drawn])}" if reader.person is None or is_yours else ""
-    if state.kong_draws[game]:
-        draws = f"{reader.verb(persons[turn], 'draw')}{tile or ' a tile'} from the end of the wall"
-        return f"{reader.does(persons[turn], 'declare')} a kong and {draws}"
-    replaced = " in place of a flower" if state.flower_draw[game] else ""
-    return f"{told}; {reader.does(persons[turn], 'draw')}{tile or ' a tile'}{replaced}"
+    drawer = reader.does(int(engine.seat_to_act[game]), "draw")
+    after_flower = " in place of a flower" if state.flower_draw[game] else ""
+    where = " from the end of the wall" if state.kong_draws[game] else after_flower
+    return f"{told}; {drawer} {reader.tiles([drawn])}{where}"
 
 
 _LEFT, _LABEL, _NARROW = 22, 9, 60
@@ -380,43 +392,20 @@ def seat_text(view: View, row: int = 0) -> str:
         The table as `table_text` has it, what has happened in this hand, and the seat's own tiles in words.
     """
     view = view.take([row])
-    reader, table = Reader(int(view.own_person[0])), seen_table(view)
-    told = list(_told(view, reader))
-    own = max((number for number, (slot, _) in enumerate(told, 1) if slot == 0), default=0)
-    parts = (("up to your last move", told[:own]), ("since then" if own else "so far", told[own:]))
+    you = int(view.own_person[0])
+    reader, table, done = Reader(you), seen_table(view), deeds(view, flowers=True)
+    # Nobody chooses to lay a flower open.
+    own = max(
+        (number for number, (event, who, *_) in enumerate(done, 1) if who == you and event != Event.FLOWER), default=0
+    )
+    parts = (("up to your last move", done[:own]), ("since then" if own else "so far", done[own:]))
     lines = [part for line in _lines(table, reader) for part in folded(line, WIDTH)]
-    lines += [f"{when}: {'; '.join(sentence for _, sentence in some)}" for when, some in parts if some]
+    for when, some in parts:
+        if some:
+            lines.append(f"{when}: {'; '.join(f'{reader.name(one[1])} {reader.deed(*one)}' for one in some)}")
     held = np.repeat(np.arange(NUM_KINDS), view.hand[0])
     lines.append(f"your tiles in words: {', '.join(map(tile_name, held.tolist()))}")
     return "\n".join(lines)
-
-
-def _told(view: View, reader: Reader) -> Iterator[tuple[int, str]]:
-    """What all have seen of a hand, in order: the slot that chose it, and a sentence. Draws go without saying."""
-    persons = view.person[0].tolist()
-    for event, slot, kind, detail, giver in view.events[0].tolist():
-        tile, person = reader.tiles([kind]), persons[slot]
-        if event == Event.DISCARD:
-            yield slot, f"{reader.does(person, 'discard')} {tile}{' (just drawn)' if detail == 1 else ''}"
-        elif event in (Event.CHOW, Event.PUNG, Event.EXPOSED_KONG):
-            taken = f"{reader.tiles([detail])} from {reader.name(persons[giver])}"
-            yield slot, f"{reader.does(person, 'claim')} {taken}: {Meld(MeldType(event), kind, persons[giver])}"
-        elif event == Event.ADDED_KONG:
-            origin = f" from {reader.name(persons[giver])}" if detail >= 0 else ""
-            yield slot, f"{reader.does(person, 'add')} {tile}{origin} to {'your' if slot == 0 else 'the'} pung"
-        elif event == Event.CONCEALED_KONG:
-            yield slot, f"{reader.does(person, 'declare')} a concealed kong{f' of {tile}' if kind >= 0 else ''}"
-        elif event == Event.FLOWER:
-            yield -1, f"{reader.does(person, 'lay')} open {tile}"  # nobody chooses to
-
-
-def meld_text(engine: Engine, game: int, seat: int, place: int, unicode: bool = False) -> str:
-    """One open meld of a table seat, as in "chow 123s@3 (2s)": claimed from person 3, who had discarded 2s."""
-    table = read_table(engine, game)
-    slot = [slot for slot, shown in enumerate(table.places) if shown is not None][seat]
-    shown = table.places[slot]
-    assert shown is not None
-    return _meld(table, slot, shown.melds[place], Reader(unicode=unicode))
 
 
 def _headlines(table: Table, reader: Reader) -> Iterator[str]:
@@ -476,12 +465,15 @@ def _meld(table: Table, slot: int, meld: ShownMeld, reader: Reader) -> str:
     if kind == HIDDEN:
         return "kong hidden"
     giver = table.giver_of(slot, meld)
-    text = str(Meld(meld.type, min(meld.tiles) if meld.type is MeldType.CHOW else kind, -1 if giver is None else giver))
-    if reader.unicode:
-        verb, _, rest = text.partition(" ")
-        kinds = meld.tiles if meld.type is MeldType.CHOW else [kind] * len(meld.tiles)
-        text = f"{verb} {reader.tiles(kinds)}{''.join(rest.partition('@')[1:])}"
-    return f"{text} ({reader.tiles([meld.claimed])})" if meld.type is MeldType.CHOW else text
+    is_chow = meld.type is MeldType.CHOW
+    text = _meld_text(Meld(meld.type, min(meld.tiles) if is_chow else kind, -1 if giver is None else giver), reader)
+    return f"{text} ({reader.tiles([meld.claimed])})" if is_chow else text
+
+
+def _meld_text(meld: Meld, reader: Reader) -> str:
+    verb, _, rest = str(meld).partition(" ")
+    shown = reader.tiles(meld.tiles) + "".join(rest.partition("@")[1:]) if reader.unicode else rest
+    return f"{verb} {shown}"
 
 
 def _question(table: Table, reader: Reader, actor: int | None, legal: Iterable[int]) -> str:

@@ -13,18 +13,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
+from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
-from mahjong_env.drawing.text import marks_in_words
+from mahjong_env.drawing.text import deeds, marks_in_words
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
 from mahjong_env.play.hints import advice, prospects, win_now
 from mahjong_env.play.why_not import why_not
 from mahjong_env.records import GameRecord, Recorder, Replay
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.state.arrays import Phase
-from mahjong_env.viewer.story import end_of_hand, examples_told, reasons_of_a_kong, receipt_told
+from mahjong_env.state.arrays import Event, Phase
+from mahjong_env.viewer.story import Frame, end_of_hand, examples_told, reasons_of_a_kong, receipt_told
 
 
 class PlayError(MahjongError):
@@ -79,7 +79,16 @@ def _quoted(file: str) -> str:
     return f'"{file}"' if set(file) & set(" &()';") else file
 
 
-Frame = dict[str, Any]
+_DEEDS: Final = {
+    (Event.DISCARD, False): "discard",
+    (Event.CHOW, True): "claimed chow",
+    (Event.PUNG, True): "claimed pung",
+    (Event.EXPOSED_KONG, True): "claimed kong",
+    (Event.ADDED_KONG, True): "claimed kong",
+    (Event.ADDED_KONG, False): "added kong",
+    (Event.CONCEALED_KONG, False): "concealed kong",
+}
+"""The words for what is seen, by `View.events` and whether a discard was claimed for it."""
 DOWNLOAD: Final = "match.jsonl"
 """The name of the record that a page saves."""
 
@@ -304,41 +313,18 @@ class PersonsMatch:
             self._step(ask_alone(agent, self.engine, self._rng, self._recorder.thoughts))
 
     def _step(self, action: int) -> None:
-        engine, state = self.engine, self.engine.state
-        seat, actor, in_turn = int(state.actor[0]), int(engine.seat_to_act[0]), state.phase[0] == Phase.TURN
-        before = read_table(engine, below=self.person)
-        melds = state.meld_type[0].copy()
+        before, told = read_table(self.engine, below=self.person), len(deeds(self.engine.view(seats=self.person)))
         result = self._recorder.step([action])
         if result.hand_over[0]:
             self.points_by_hand.append(result.outcome.points[0].tolist())
             self.frames.append(end_of_hand(result, before, self.rules))
             self._last = self.frames[-1]
             self.waits_for = "over" if result.done[0] else "next"
-        elif in_turn:
-            self._show(self._own_turn(seat, actor, action))
-        else:
-            for claimer, place in np.argwhere(state.meld_type[0] != melds).tolist():
-                self._show(self._claim(claimer, place))
-
-    def _own_turn(self, seat: int, person: int, action: int) -> dict[str, Any]:
-        """The event of an own turn; a concealed kong may stay hidden."""
-        kind = action % 34
-        if CONCEALED_KONG <= action < ADDED_KONG and self.rules.hides_concealed_kongs and person != self.person:
-            kind = -1
-        return {"type": ACTIONS[action].rpartition(" ")[0] or ACTIONS[action], "person": person, "tile": kind}
-
-    def _claim(self, seat: int, place: int) -> dict[str, Any]:
-        """A claim that was granted."""
-        state = self.engine.state
-        verb = {1: "chow", 2: "pung"}.get(int(state.meld_type[0, seat, place]), "kong")
-        giver = int(state.meld_from[0, seat, place])
-        persons = state.person_at[0].tolist()
-        return {
-            "type": f"claimed {verb}",
-            "person": persons[seat],
-            "tile": int(state.meld_claimed[0, seat, place]),
-            "from": persons[giver] if giver >= 0 else -1,
-        }
+            return
+        for event, person, kind, detail, giver in deeds(self.engine.view(seats=self.person))[told:]:
+            claimed = detail >= 0 and event != Event.DISCARD
+            deed = {"type": _DEEDS[event, claimed], "person": person, "tile": detail if claimed else kind}
+            self._show({**deed, "from": giver} if claimed else deed)
 
     def _show(self, event: dict[str, Any]) -> None:
         """Add what the person sees now; what has been paid since the last frame is seen by the points."""

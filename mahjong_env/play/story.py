@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
-from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG, PASS, WIN
+from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.drawing.table import WINDS
-from mahjong_env.drawing.text import Reader, legal_text, meld_text, outcome_text
+from mahjong_env.drawing.text import Reader, deeds, legal_text, outcome_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.state.arrays import Phase
+from mahjong_env.state.arrays import Event, Phase
 
 
 class Story:
@@ -51,16 +51,18 @@ class Story:
         state = self._state
         seat, in_turn = int(state.actor[0]), state.phase[0] == Phase.TURN
         lines = self._turn(seat, action) if in_turn else self._answer(seat, action)
-        melds = state.num_melds[0].copy()
+        watcher = self.reader.person or 0
+        told = len(deeds(self._engine.view(seats=watcher)))
         result = self._step([action])
         if result.hand_over[0]:
-            told, receipt = hand_info(result.outcome, 0), result.outcome.receipts[0]
-            lines.append(outcome_text(told, self.reader, self._engine.rules, receipt))
+            ended, receipt = hand_info(result.outcome, 0), result.outcome.receipts[0]
+            lines.append(outcome_text(ended, self.reader, self._engine.rules, receipt))
             self._flowers[...] = 0
             if not result.done[0]:
                 lines += self.opening()
         elif not in_turn:
-            lines += self._granted(melds)
+            granted = deeds(self._engine.view(seats=watcher))[told:]
+            lines += [f"{self.reader.name(deed[1])} {self.reader.deed(*deed)}" for deed in granted]
         return result, lines
 
     # --- turns -------------------------------------------------------------------------------------------------
@@ -84,17 +86,16 @@ class Story:
 
     def _turn(self, seat: int, action: int) -> list[str]:
         person = self._person(seat)
-        is_you = person == self.reader.person
-        verb, kind = self.reader.verb, self._tiles([action % NUM_KINDS])
-        if action < CONCEALED_KONG:
-            what = f"{verb(person, 'discard')} {kind}"
-        elif action < ADDED_KONG:
-            hides = self._engine.rules.hides_concealed_kongs and not is_you and self.reader.person is not None
-            what = f"{verb(person, 'declare')} a concealed kong{'' if hides else f' of {kind}'}"
-        elif action < CHOW_LOW:
-            what = f"{verb(person, 'add')} {kind} to {'your' if is_you else 'the'} pung"
-        else:
+        is_you, verb, kind = person == self.reader.person, self.reader.verb, action % NUM_KINDS
+        if action == WIN:
             what = f"{verb(person, 'declare')} a win"
+        elif action < CONCEALED_KONG:
+            what = self.reader.deed(Event.DISCARD, person, kind)
+        elif action < ADDED_KONG:
+            is_hidden = self._engine.rules.hides_concealed_kongs and not is_you and self.reader.person is not None
+            what = self.reader.deed(Event.CONCEALED_KONG, person, NO_TILE if is_hidden else kind)
+        else:
+            what = self.reader.deed(Event.ADDED_KONG, person, kind)
         # A person at the table has been told about the own draw when the question was put.
         return [f"{self.reader.name(person)} {', '.join([*([] if is_you else self._draw(seat, person)), what])}"]
 
@@ -111,19 +112,6 @@ class Story:
         legal = np.flatnonzero(self._engine.action_mask[0])
         possible = legal_text(legal[legal != PASS]).replace("; ", ", ")
         return [f"{self.reader.does(person, 'pass')} ({possible} possible)"]
-
-    def _granted(self, melds: np.ndarray) -> list[str]:
-        """The claim that has been granted, if any; ``melds`` [S] is how many melds each seat had before."""
-        state = self._state
-        lines = []
-        for seat in np.flatnonzero(state.num_melds[0] > melds).tolist():
-            last = int(melds[seat])
-            meld = meld_text(self._engine, 0, seat, last, self.reader.unicode)
-            giver = int(state.meld_from[0, seat, last])
-            tile = self._tiles([state.meld_claimed[0, seat, last]])
-            from_whom = f" {tile} from {self.reader.name(self._person(giver))}" if giver >= 0 else ""
-            lines.append(f"{self.reader.does(self._person(seat), 'claim')}{from_whom}: {meld}")
-        return lines
 
     # --- words -------------------------------------------------------------------------------------------------
     def _new_flowers(self, seat: int) -> np.ndarray:

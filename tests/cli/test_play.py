@@ -130,7 +130,7 @@ def test_spectators_are_told_everything():
     assert story.play(action("discard 5m"))[1] == ["player_1 draws 5m, discards 5m"]
     assert story.play(action("chow middle"))[1] == [
         "player_2 calls chow middle",
-        "player_2 claims 5m from player_1: chow 456m@1 (5m)",
+        "player_2 claims 5m from player_1: chow 456m@1",
     ]
     assert story.play(action("discard 5s"))[1] == ["player_2 discards 5s"]
 
