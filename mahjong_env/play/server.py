@@ -13,13 +13,8 @@ import json
 import secrets
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from math import inf
-from socket import SHUT_RDWR, socket
-from threading import Lock
-from time import monotonic
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
@@ -57,7 +52,7 @@ _POLICY: Final = f"{PAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-anc
 
 
 class PlayServer(ThreadingHTTPServer):
-    """Plays matches of one person each, on the loopback address.
+    """Plays matches of one person each, on the loopback address; closing it leaves them.
 
     Attributes:
         url: what to open in a browser; it holds the token.
@@ -66,8 +61,6 @@ class PlayServer(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 256
-    most_connections = 256
-    most_seconds = 10.0  # to send a request
 
     def __init__(
         self,
@@ -86,8 +79,7 @@ class PlayServer(ThreadingHTTPServer):
         Raises:
             MahjongError: the port is taken.
         """
-        self.games, self._lock = Games(new_match, reviewer), Lock()
-        self._connections: dict[socket, float] = {}  # by age, each with the time by which it must have sent its request
+        self.games = Games(new_match, reviewer)
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -95,46 +87,9 @@ class PlayServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a connection in a thread of its own, and remember it; where there are too many the oldest one goes."""
-        with self._lock:
-            self._connections[request] = monotonic() + self.most_seconds
-            if len(self._connections) > self.most_connections:
-                self._end(next(iter(self._connections)))
-        super().process_request(request, client_address)
-
-    def service_actions(self) -> None:
-        """End the connections that take too long to ask; between two requests, and twice a second."""
-        with self._lock:
-            for connection in [each for each, deadline in self._connections.items() if deadline < monotonic()]:
-                self._end(connection)
-
-    def received(self, request: socket) -> None:
-        """A connection has sent its request: the answer may take as long as it takes."""
-        with self._lock:
-            if request in self._connections:
-                self._connections[request] = inf
-
-    def _end(self, connection: socket) -> None:
-        del self._connections[connection]
-        with suppress(OSError):  # the browser has gone first
-            connection.shutdown(SHUT_RDWR)
-
-    def shutdown_request(self, request: Any) -> None:
-        """Forget a connection that has been answered."""
-        with self._lock:
-            self._connections.pop(request, None)
-        super().shutdown_request(request)
-
     def server_close(self) -> None:
-        """Stop listening, end what is connected, and leave the matches.
-
-        Browsers connect before they ask, and would still be answered.
-        """
+        """Stop listening, and leave the matches."""
         super().server_close()
-        with self._lock:
-            for connection in list(self._connections):
-                self._end(connection)
         self.games.leave()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -161,7 +116,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, method: str) -> None:
         try:
             text = self._text() if method == "POST" else None
-            self.server.received(self.request)
             parts = self._parts()
             body = self._body(text) if method == "POST" else {}
             if method == "GET" and parts == [""]:

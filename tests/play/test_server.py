@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from importlib import resources
 
 import numpy as np
@@ -386,33 +386,6 @@ def test_many_may_knock_at_once():
             stack.enter_context(connect(server))
 
 
-def test_whoever_sends_slowly_is_dropped(server):
-    server.most_seconds = 0.3
-
-    def send(connection):
-        for _ in range(60):
-            connection.sendall(b"G")
-            time.sleep(0.1)
-
-    with connect(server) as slow, pytest.raises(ConnectionError):
-        send(slow)
-
-
-def test_whoever_waits_for_an_answer_is_not(server):
-    server.most_seconds, begin = 0.2, server.games.new_match
-    server.games.new_match = lambda: time.sleep(1) or begin()
-    assert Browser(server).post("games")[0] == 200
-
-
-def test_when_too_many_are_connected_the_first_have_to_go(server):
-    server.most_connections = 8
-    with ExitStack() as stack:
-        for _ in range(20):
-            stack.enter_context(connect(server))
-        assert Browser(server).ask("GET", "")[0] == 200
-        assert len(server._connections) <= 8
-
-
 def test_a_client_that_leaves_is_no_error(server, capsys):
     for request in (
         b"GET /",
@@ -423,28 +396,10 @@ def test_a_client_that_leaves_is_no_error(server, capsys):
             leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed by a reset
             leaving.sendall(request)
     assert Browser(server).ask("GET", "")[0] == 200
-    for _ in range(500):
-        if not server._connections:
-            break
-        time.sleep(0.01)
+    time.sleep(0.2)
     assert capsys.readouterr().err == ""
 
 
 def test_a_port_that_is_taken_is_named(server):
     with pytest.raises(MahjongError, match=f"port {server.server_port} cannot be listened on"):
         PlayServer(lambda: None, port=server.server_port)
-
-
-def test_a_closed_server_answers_nobody_who_had_connected_before():
-    def new_match():
-        return PersonsMatch(mahjong_env.rules("hebei"), [None, *[make_agent("greedy")] * 2])
-
-    with answering(new_match) as running:
-        early = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=30)
-        early.connect()
-        # Connections are accepted in their order: after this answer a thread waits for what the early one will ask.
-        assert Browser(running).ask("GET", "")[0] == 200
-    with suppress(ConnectionError):
-        early.request("GET", f"/{running.token}/")
-    with pytest.raises(ConnectionError):
-        early.getresponse()
