@@ -18,8 +18,8 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.basics.tiles import GREEN
 from mahjong_env.drawing.picture import png_bytes, table_svg
-from mahjong_env.drawing.table import event_text, read_table
-from mahjong_env.drawing.text import last_event
+from mahjong_env.drawing.table import read_table
+from mahjong_env.drawing.text import event_text, last_event
 from mahjong_env.drawing.tiles import HEIGHT, THEMES, text_svg, tile_svg
 from mahjong_env.drawing.tiles import WIDTH as WIDTH_OF_TILE
 from mahjong_env.engine.outcome import hand_info

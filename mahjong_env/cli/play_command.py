@@ -17,18 +17,17 @@ from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
-from mahjong_env.cli.terminal import has_colour, say, width
+from mahjong_env.cli.terminal import say, width
 from mahjong_env.drawing.table import person_name
-from mahjong_env.drawing.text import WIDTH, Reader, legal_text, standings_text, table_text
+from mahjong_env.drawing.text import WIDTH, Reader, has_colour, legal_text, standings_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, agent_names, ask_alone, find_agent
-from mahjong_env.play.hints import advice, prospects
+from mahjong_env.play.games import reviewer
+from mahjong_env.play.hints import advice, prospects, why_not
 from mahjong_env.play.lobby import Lobby, person_at
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
-from mahjong_env.play.reviews import reviewer
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
-from mahjong_env.play.why_not import why_not
 from mahjong_env.play.words import matching
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records, nth_record
 from mahjong_env.ruleset.questions import Rules

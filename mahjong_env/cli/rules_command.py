@@ -8,7 +8,8 @@ import sys
 from io import StringIO
 
 from mahjong_env.cli.arguments import add_rules, read_rules
-from mahjong_env.cli.terminal import has_colour, show_pages, width
+from mahjong_env.cli.terminal import show_pages, width
+from mahjong_env.drawing.text import has_colour
 from mahjong_env.rulebook.page import COMMON, describe_rules, rules_in_short, without_links
 
 

@@ -20,8 +20,8 @@ from mahjong_env.cli.arguments import (
     read_seed,
     write_text,
 )
-from mahjong_env.cli.terminal import has_colour, say, width
-from mahjong_env.drawing.text import WIDTH, Reader, standings_text, table_text
+from mahjong_env.cli.terminal import say, width
+from mahjong_env.drawing.text import WIDTH, Reader, has_colour, standings_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.environments.agents import agent_name, ask_alone

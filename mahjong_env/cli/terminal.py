@@ -10,9 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from mahjong_env.drawing.text import folded, has_colour, paint
-
-__all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_output", "say", "show_pages", "width"]
+from mahjong_env.drawing.text import folded, paint
 
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""

@@ -7,15 +7,13 @@ has drawn is seen together with what he does next (`mahjong_env.observation.visi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import Int16Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
 from mahjong_env.state.arrays import CLAIMED, NO_SEAT, Phase
@@ -218,26 +216,6 @@ def shown_meld(meld_type: MeldType, kind: int, claimed: int, steps: int, seats: 
     return ShownMeld(meld_type, tiles, 3 if seats == 3 and steps == 2 else steps, claimed)
 
 
-def event_text(outcome: Mapping[str, Any] | None) -> str:
-    """The end of the last hand, in one line; empty if none has ended.
-
-    Args:
-        outcome: see `mahjong_env.engine.outcome.hand_info`.
-    """
-    if outcome is None:
-        return ""
-    if outcome["winner"] < 0:
-        return "The hand is drawn."
-    how = {
-        "draw": "by self-draw",
-        "discard": "on {giver}'s discard",
-        "kong": "by robbing {giver}'s kong",
-        "flowers": "by flowers",
-    }[outcome["source"]].format(giver=person_name(outcome["from_seat"]))
-    paid = ", ".join(f"{amount:+d}" for amount in outcome["payments"])
-    return f"{person_name(outcome['winner'])} wins {how}: {outcome['value']} points ({paid})."
-
-
 def seen_table(view: View, row: int = 0) -> Table:
     """The table of one row of a view, with the person who looks below.
 
@@ -268,14 +246,6 @@ def seen_table(view: View, row: int = 0) -> Table:
     )
 
 
-def _counters(
-    marks: Iterable[tuple[str, int]], left: Int16Array, has_private_wall: bool
-) -> tuple[tuple[str, int], ...]:
-    """What is counted for a seat; ``left`` [1] are the tiles that it can draw."""
-    shown = tuple((name, value) for name, value in marks if value)
-    return (*shown, (PRIVATE_WALL, int(left[0]))) if has_private_wall else shown
-
-
 def _place(view: View, row: int, slot: int) -> Place:
     person = int(view.person[row, slot])
     num_melds = int(view.num_melds[row, slot])
@@ -287,7 +257,8 @@ def _place(view: View, row: int, slot: int) -> Place:
         if drawn is not None:
             counts[drawn] -= 1
         hand = tuple(np.repeat(np.arange(NUM_KINDS), counts).tolist())
-    counters = zip(view.rules.marks, view.marks[row, slot].tolist(), strict=False)
+    marks = zip(view.rules.marks, view.marks[row, slot].tolist(), strict=False)
+    in_wall = [(PRIVATE_WALL, int(view.walls[row, slot]))] if view.rules.has_private_walls else []
     river, was_drawn = view.river[row, slot], view.river_drawn[row, slot]
     kinds = (river[river != 0] - 1) % CLAIMED
     return Place(
@@ -301,7 +272,7 @@ def _place(view: View, row: int, slot: int) -> Place:
         melds=tuple(_meld(view, row, slot, number) for number in range(num_melds)),
         flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), view.flowers[row, slot]).tolist()),
         river=tuple(map(Discard, kinds.tolist(), was_drawn.tolist(), view.river_claimed[row, slot].tolist())),
-        counters=_counters(counters, view.walls[row, [slot]], view.rules.has_private_walls),
+        counters=(*((name, value) for name, value in marks if value), *in_wall),
     )
 
 

@@ -232,6 +232,14 @@ def outcome_text(
     return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
 
 
+def event_text(outcome: Mapping[str, Any] | None) -> str:
+    """The end of the last hand, in one line, for `table_svg`; empty if none has ended."""
+    if outcome is None:
+        return ""
+    paid = ", ".join(f"{amount:+d}" for amount in outcome["payments"])
+    return f"{outcome_text(outcome).splitlines()[0]} ({paid})"
+
+
 def standings(points: Sequence[int]) -> list[tuple[int, int, int]]:
     """The people at the end of a match, the best first: (place from 1, person, points); equal points share a place."""
     order = sorted(range(len(points)), key=lambda person: -points[person])

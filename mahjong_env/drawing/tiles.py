@@ -162,6 +162,7 @@ def tile_name(kind: int) -> str:
     return f"{'Flower' if kind < FLOWERS + 4 else 'Season'} {(kind - FLOWERS) % 4 + 1}"
 
 
+@cache  # a table repeats the same few tiles
 def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -> str:
     """One tile as the contents of an SVG of `WIDTH` x `HEIGHT`.
 
@@ -175,26 +176,21 @@ def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -
     """
     if kind is not None and not 0 <= kind < NUM_ALL_KINDS:
         raise MahjongError(f"there is no tile {kind!r}; kinds are 0 to {NUM_ALL_KINDS - 1}, and None for a hidden one")
-    return _tile(kind, theme_named(theme), is_wild)
-
-
-@cache
-def _tile(kind: int | None, theme: Theme, is_wild: bool) -> str:
-    """Return `tile_svg`; a table repeats the same few tiles."""
-    face = theme.back if kind is None else theme.face
+    look = theme_named(theme)
+    face = look.back if kind is None else look.face
     frame = (
         f'<rect x="1.2" y="1.2" width="{WIDTH - 2.4:g}" height="{HEIGHT - 2.4:g}" rx="7" fill="{face}" '
-        f'stroke="{theme.edge}" stroke-width="1.2"/>'
+        f'stroke="{look.edge}" stroke-width="1.2"/>'
     )
     if kind is None:
         inner = (
-            f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{theme.face}" stroke-opacity="0.45"/>'
+            f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{look.face}" stroke-opacity="0.45"/>'
         )
         return frame + inner
-    own = {WHITE: theme.blue, GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
-    colour = (theme.red, theme.blue, theme.green)[kind // 9] if kind < FIRST_HONOUR else own
+    own = {WHITE: look.blue, GREEN: look.green, RED: look.red}.get(kind, look.black)
+    colour = (look.red, look.blue, look.green)[kind // 9] if kind < FIRST_HONOUR else own
     corner = text_svg(_CORNERS[kind], 5.5, 17, 14, colour)
-    return frame + "".join(_face(kind, theme)) + corner + (wild_mark(theme) if is_wild else "")
+    return frame + "".join(_face(kind, look)) + corner + (wild_mark(look) if is_wild else "")
 
 
 def wild_mark(theme: Theme) -> str:

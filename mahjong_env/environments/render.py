@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.errors import RenderModeError
 from mahjong_env.drawing.picture import pixels, table_svg
-from mahjong_env.drawing.table import event_text, read_table
-from mahjong_env.drawing.text import has_colour, last_event, table_text
+from mahjong_env.drawing.table import read_table
+from mahjong_env.drawing.text import event_text, has_colour, last_event, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.scoring.receipt import Receipt
 

@@ -1,4 +1,4 @@
-"""Hints for a person: how far from a win each action leaves the hand, what would help then, what a win is worth now.
+"""Hints for a person: what each action leaves the hand, what a win is worth now, and why an action is refused.
 
 All of it follows from what the person sees: the hand, the tiles not seen yet, and for a win the rules.
 """
@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.basics.actions import ACTIONS, CHOW_LOW, CONCEALED_KONG, PUNG, WIN
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CHOW_STEPS, CONCEALED_KONG, PASS, PUNG, WIN
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import hand_info
 from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
@@ -21,6 +23,8 @@ from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import concealed, hands_after, kinds_wanted, tiles_after
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.shapes import shanten
+from mahjong_env.scoring.wins import Source, wins_from_state
+from mahjong_env.state.arrays import Phase
 
 
 @dataclass(frozen=True)
@@ -109,3 +113,106 @@ def advice(agent: Opponent, engine: Engine) -> tuple[str, str]:
     Chance comes from a generator of its own: whether a hint was asked for changes nothing in the game.
     """
     return agent_name(agent), ACTIONS[ask_alone(agent, engine, np.random.default_rng(0))]
+
+
+# --- Why not ---------------------------------------------------------------------------------------------------------
+
+_NOT_REPLACED = "no tile is left to replace the fourth one of a kong"
+
+
+def why_not(engine: Engine, action: int) -> str:
+    """Return the reason why the seat to act in an engine's one game may not do this.
+
+    Args:
+        engine: the game; somebody is to act.
+        action: one of the actions that the mask refuses.
+    """
+    in_turn = engine.state.phase[0] == Phase.TURN
+    if action == WIN:
+        return _why_no_win(engine)
+    if action < CHOW_LOW:
+        return _why_not_in_turn(engine, action) if in_turn else f"it is not your turn: {_question(engine)}"
+    if in_turn:
+        what = "pass" if action == PASS else "claim"
+        return f"it is your turn: there is nothing to {what}, a tile has to be discarded"
+    return _why_no_claim(engine, ACTIONS[action])
+
+
+def _question(engine: Engine) -> str:
+    offered = int(engine.state.offered[0])
+    return f"you are asked about {KIND_NAMES[offered]}" if offered >= 0 else "you are asked before the first turn"
+
+
+def _held(engine: Engine) -> np.ndarray:
+    return engine.state.hand[0, int(engine.state.actor[0])]
+
+
+def _is_replaced(engine: Engine) -> bool:
+    """Whether the seat to act can draw a tile for a kong."""
+    state, games = engine.state, np.zeros(1, np.intp)
+    return bool(state.left_to(state.seats_to_act(games))[0] > 0)
+
+
+def _why_not_in_turn(engine: Engine, action: int) -> str:
+    state, kind = engine.state, action % len(_held(engine))
+    name, held = KIND_NAMES[kind], int(_held(engine)[kind])
+    if action < CONCEALED_KONG:
+        if not held:
+            return f"you hold no {name}"
+        return f"you hold {name}, but the rules do not let you discard it now: {_hint(engine)}"
+    if action < ADDED_KONG and held < 4:
+        return f"a concealed kong takes four tiles, and you hold {held} of {name}"
+    if action >= ADDED_KONG and not (held and state.open_pung[0, int(state.actor[0]), kind]):
+        return f"you have no pung of {name} on the table" if held else f"you hold no {name}"
+    if state.drawn[0] < 0:
+        return "a kong is declared after a draw, not after a claim"
+    if not _is_replaced(engine):
+        return _NOT_REPLACED
+    return f"the rules do not allow this kong now: {_hint(engine)}"
+
+
+def _why_no_claim(engine: Engine, name: str) -> str:
+    state, held = engine.state, _held(engine)
+    kind, giver = int(state.offered[0]), int(state.offered_by[0])
+    if kind < 0 or state.phase[0] != Phase.CLAIM:
+        return f"you can only win or pass: {_question(engine)}"
+    tile = KIND_NAMES[kind]
+    if name == "pung" or name == "kong":
+        needed = 2 if name == "pung" else 3
+        if held[kind] < needed:
+            return f"a {name} with {tile} takes {needed} more, and you hold {int(held[kind])}"
+        if name == "kong" and not _is_replaced(engine):
+            return _NOT_REPLACED
+    else:
+        if giver != (int(state.actor[0]) - 1) % engine.num_seats:
+            who = person_name(int(state.person_at[0, giver]))
+            return f"a chow is claimed from the player before you, and {tile} is {who}'s"
+        lacking = [kind + step for step in CHOW_STEPS[ACTIONS.index(name) - CHOW_LOW]]
+        if kind >= 27 or any(other // 9 != kind // 9 or other < 0 for other in lacking):
+            return f"{tile} cannot stand there in a run"
+        wanted = " and ".join(KIND_NAMES[other] for other in lacking)
+        absent = " nor ".join(KIND_NAMES[other] for other in lacking if not held[other])
+        if absent:
+            return f"{name} with {tile} takes {wanted}, and you hold no {absent}"
+    return f"the rules do not allow this claim now: {_hint(engine)}"
+
+
+def _why_no_win(engine: Engine) -> str:
+    """The reason that scoring gives for the tile that was drawn, or is offered."""
+    state, games = engine.state, np.zeros(1, np.intp)
+    seats = state.seats(games, state.actor[games])
+    if state.phase[0] == Phase.TURN:
+        if state.drawn[0] < 0:
+            return "a win by self-draw takes a tile that you have drawn; you have claimed one"
+        wins = wins_from_state(engine.rules, state, seats, state.drawn[games], Source.DRAW, -1)
+    elif state.offered[0] >= 0:
+        source = Source.ROBBED_KONG if state.phase[0] == Phase.ROB else Source.DISCARD
+        wins = wins_from_state(engine.rules, state, seats, state.offered[games], source, state.offered_by[games])
+    else:
+        return f"the rules do not allow it now: {_hint(engine)}"
+    reason = engine.rules.reasons[int(engine.rules.score(wins).reason[0])]
+    return reason or f"the rules do not allow it now: {_hint(engine)}"
+
+
+def _hint(engine: Engine) -> str:
+    return f"see `python -m mahjong_env rules --variant {engine.rules.name}`"

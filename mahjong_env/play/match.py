@@ -19,8 +19,7 @@ from mahjong_env.drawing.table import read_table, seen_table
 from mahjong_env.drawing.text import deeds, marks_in_words
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
-from mahjong_env.play.hints import advice, prospects, win_now
-from mahjong_env.play.why_not import why_not
+from mahjong_env.play.hints import advice, prospects, why_not, win_now
 from mahjong_env.records import GameRecord, Recorder, Replay
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Event, Phase

@@ -18,10 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.play.games import Games, refused
+from mahjong_env.play.games import Games, Reviewer, refused
 from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import DOWNLOAD, PersonsMatch, RequestError
-from mahjong_env.play.reviews import Reviewer
 from mahjong_env.viewer.page import POLICY, document_html, page_html, part
 
 PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"

@@ -22,8 +22,8 @@ from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import seen_table
 from mahjong_env.drawing.text import Reader, offer_text, seat_text
 from mahjong_env.observation.view import View
+from mahjong_env.play.hints import why_not
 from mahjong_env.play.story import aim
-from mahjong_env.play.why_not import why_not
 from mahjong_env.rulebook.page import rules_in_short
 from mahjong_env.ruleset.questions import Rules
 

@@ -150,7 +150,7 @@ def _values(line: str) -> dict[str, Any]:
             )
         for name, value in values.items():
             valid, what = _CHECKS[name]
-            if not valid(value):
+            if not valid(value) or not (name == "actions" or _is_plain(value)):
                 raise RecordError(f"the record's {name} is {what}, not {_shortened(value)}")
         read = {name: _read(name, value) for name, value in values.items()}
     except RecordError:
@@ -189,20 +189,20 @@ _NUMBER_OF_AN_ACTION = re.compile("0|[1-9][0-9]{0,9}")
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and not _HALF_CHARACTER.search(value)
+    return isinstance(value, str)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
     """Whether a value that was read can be written again: whole characters, and not too many levels."""
     if isinstance(value, dict):
-        return levels > 0 and all(_is_text(key) and _is_plain(inner, levels - 1) for key, inner in value.items())
+        return levels > 0 and all(_is_plain(key) and _is_plain(inner, levels - 1) for key, inner in value.items())
     if isinstance(value, list):
         return levels > 0 and all(_is_plain(inner, levels - 1) for inner in value)
-    return not isinstance(value, str) or _is_text(value)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict) and _is_plain(value)
+    return not (isinstance(value, str) and _HALF_CHARACTER.search(value))
 
 
 def _is_note(note: Any) -> bool:

@@ -12,9 +12,9 @@ from mahjong_env.cli import main, play_command
 from mahjong_env.cli.play_command import play
 from mahjong_env.drawing.text import Reader
 from mahjong_env.environments.agents import RandomAgent
+from mahjong_env.play.hints import why_not
 from mahjong_env.play.match import play_on_command, review_command, show_command
 from mahjong_env.play.story import Story, situation_text
-from mahjong_env.play.why_not import why_not
 from mahjong_env.play.words import matching
 from mahjong_env.records import read_records
 from mahjong_env.testing import eager_actions

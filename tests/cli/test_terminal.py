@@ -9,8 +9,8 @@ import pytest
 from mahjong_env import VARIANTS, describe_rules
 from mahjong_env.cli import main
 from mahjong_env.cli.rules_command import terminal_text
-from mahjong_env.cli.terminal import has_colour, paint, prepare_output, say
-from mahjong_env.drawing.text import columns
+from mahjong_env.cli.terminal import prepare_output, say
+from mahjong_env.drawing.text import columns, paint
 
 PAGE = """<!-- made by a machine -->
 
@@ -95,26 +95,6 @@ def test_characters_that_an_encoding_lacks(monkeypatch):
     print("\U0001f007 \u00b1 \u4e00", end="")
     stream.flush()
     assert stream.buffer.getvalue().decode("latin-1") == "? \u00b1 ?"
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_colours_are_for_terminals_that_have_them(monkeypatch):
-    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
-        monkeypatch.delenv(name, raising=False)
-    assert not has_colour(io.StringIO())
-    assert has_colour(Terminal())
-    monkeypatch.setenv("TERM", "dumb")
-    assert not has_colour(Terminal())
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not has_colour(Terminal())
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert has_colour(io.StringIO())
 
 
 def test_paint():

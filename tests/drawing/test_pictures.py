@@ -11,7 +11,8 @@ from mahjong_env import MahjongError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
-from mahjong_env.drawing.table import HIDDEN, event_text, read_table, seen_table
+from mahjong_env.drawing.table import HIDDEN, read_table, seen_table
+from mahjong_env.drawing.text import event_text
 from mahjong_env.drawing.tiles import THEMES, text_svg, text_width, tile_name, tile_svg
 from support.marks import variants
 
@@ -139,10 +140,11 @@ def test_nobody_sits_across_at_a_table_for_three():
 
 def test_events_in_words():
     assert event_text(None) == ""
-    drawn = {"winner": -1, "payments": [0, 0, 0, 0]}
-    assert event_text(drawn) == "The hand is drawn."
-    won = {"winner": 2, "source": "kong", "from_seat": 1, "value": 8, "payments": [0, -8, 8, 0]}
-    assert event_text(won) == "player_2 wins by robbing player_1's kong: 8 points (+0, -8, +8, +0)."
+    drawn = {"winner": -1, "payments": [0, 0, 0, 0], "points": [0, 0, 0, 0]}
+    assert event_text(drawn) == "the hand is drawn: nobody wins (+0, +0, +0, +0)"
+    won = {"winner": 2, "tile": 4, "source": "kong", "from_seat": 1, "value": 8, "payments": [0, -8, 8, 0]}
+    won |= {"rows": [], "points": []}
+    assert event_text(won) == "player_2 wins with 5m, robbed from player_1's kong: 8 (+0, -8, +8, +0)"
 
 
 def test_pictures_become_pixels():

@@ -90,7 +90,7 @@ class Review(Study):
 
 
 def review_match(record: GameRecord, person: int, tell: Callable[[int, int], object], play_on: str = "") -> str:
-    """Review all choices of a person, with the usual settings: the entry point of `mahjong_env.play.reviews`.
+    """Review all choices of a person, with the usual settings: the entry point of `mahjong_env.play.games`.
 
     Args:
         record: the match.
