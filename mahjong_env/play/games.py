@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Lock, Thread
 from typing import Any, Final, Protocol
@@ -19,6 +19,28 @@ REVIEWERS: Final = "mahjong_env.reviewers"
 """The entry-point group of those who review matches; `mahjong_training` registers one that plays every choice out."""
 _MOST: Final = 32
 _ONE_AT_A_TIME: Final = Lock()
+
+
+@dataclass
+class Game:
+    """One match of a page.
+
+    Attributes:
+        match: what is played.
+        lock: held while it is played.
+        review: of the match, once somebody has asked for one.
+    """
+
+    match: PersonsMatch
+    lock: Lock = field(default_factory=Lock)
+    review: Review | None = None
+
+    def leave(self) -> None:
+        """Leave the match, and end its review."""
+        if self.review is not None:
+            self.review.end()
+        with self.lock:
+            self.match.leave()
 
 
 class Games:
@@ -36,8 +58,7 @@ class Games:
         self.lobby = new_match if isinstance(new_match, Lobby) else None
         self.reviewer = reviewer
         self._lock = Lock()
-        self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
-        self._reviews: dict[str, Review] = {}
+        self._games: dict[str, Game] = {}
 
     def begin(self, wanted: Mapping[str, Any]) -> str:
         """A new game; the oldest one is left where there are too many. Its name."""
@@ -45,47 +66,31 @@ class Games:
         return self._add(new.match(wanted) if isinstance(new, Lobby) else new())
 
     def _add(self, match: PersonsMatch) -> str:
-        name, left = secrets.token_urlsafe(8), []
+        name, oldest = secrets.token_urlsafe(8), None
         with self._lock:
-            self._games[name] = match, Lock()
+            self._games[name] = Game(match)
             if len(self._games) > _MOST:
-                oldest, game = self._games.popitem(last=False)
-                left.append(game)
-                self._end_review(oldest)
-        self._leave(left)
+                oldest = self._games.pop(next(iter(self._games)))
+        if oldest is not None:
+            oldest.leave()
         return name
 
     def leave(self) -> None:
         """Leave all matches, and end their reviews."""
         with self._lock:
-            games, self._games = list(self._games.values()), OrderedDict()
-            for name in list(self._reviews):
-                self._end_review(name)
-        self._leave(games)
+            games, self._games = self._games, {}
+        for game in games.values():
+            game.leave()
 
-    def _end_review(self, name: str) -> None:
-        if (review := self._reviews.pop(name, None)) is not None:
-            review.end()
-
-    @staticmethod
-    def _leave(games: list[tuple[PersonsMatch, Lock]]) -> None:
-        for match, lock in games:
-            with lock:
-                match.leave()
-
-    def game(self, name: str) -> tuple[PersonsMatch, Lock]:
-        """A game, and the lock under which it is played.
+    def game(self, name: str) -> Game:
+        """The game of a name.
 
         Raises:
-            RequestError: there is none of this name.
+            RequestError: there is none.
         """
         with self._lock:
             if name not in self._games:
-                raise RequestError(
-                    HTTPStatus.NOT_FOUND,
-                    "there is no such game (any more): begin a new match",
-                    "gone",
-                )
+                raise RequestError(HTTPStatus.NOT_FOUND, "there is no such game (any more): begin a new match", "gone")
             return self._games[name]
 
     def told(self, method: str, parts: list[str], body: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,35 +110,32 @@ class Games:
             return self.lobby.look(body)
         if parts[0] != "games" or len(parts) not in (2, 3):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
-        match, lock = self.game(parts[1])
+        game = self.game(parts[1])
         if parts[2:] == ["rules"] and method == "POST":
-            return sheet(match.rules, body)
+            return sheet(game.match.rules, body)
         if parts[2:] == ["review"]:
             return self.review(parts[1], begin=method == "POST").state()
         if parts[2:] == ["on"] and method == "POST":
-            with lock:
-                on = match.play_on(_number(body, "played"))
+            with game.lock:
+                on = game.match.play_on(_number(body, "played"))
             return self.go_on(on)
-        with lock:
+        with game.lock:
             if len(parts) == 2 and method == "GET":
-                return {"table": match.about(), **match.state(), **self._offered(parts[1])}
+                return {"table": game.match.about(), **game.match.state(), **self._offered(game)}
             if method != "POST":
                 raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
-            return {**self._play(match, parts[2], body), **self._offered(parts[1])}
+            return {**self._play(game.match, parts[2], body), **self._offered(game)}
 
     def go_on(self, match: PersonsMatch) -> dict[str, Any]:
         """The answer to a page that goes on with a match."""
         return self._opened(self._add(match))
 
     def _opened(self, name: str) -> dict[str, Any]:
-        match, lock = self.game(name)
-        with lock:
-            return {"game": name, "table": match.about(), **match.state(), **self._offered(name)}
+        return {"game": name, **self.told("GET", ["games", name], {})}
 
-    def _offered(self, name: str) -> dict[str, Any]:
+    def _offered(self, game: Game) -> dict[str, Any]:
         """Whether a match can be reviewed when it is over, and how far its review is."""
-        review = self._reviews.get(name)
-        return {"canReview": self.reviewer is not None, "review": review and review.state()}
+        return {"canReview": self.reviewer is not None, "review": game.review and game.review.state()}
 
     def review(self, name: str, *, begin: bool = False) -> Review:
         """The review of a match that is over; ``begin`` begins it if there is none, or if it has failed.
@@ -142,13 +144,11 @@ class Games:
             StaleError: the match is not over.
             RequestError: there is no such match, no review of it, or nobody who reviews.
         """
-        match, lock = self.game(name)
-        with lock:
-            record = match.played()
-        with self._lock:
-            review = self._reviews.get(name)
+        game = self.game(name)
+        with game.lock:
+            record, review = game.match.played(), game.review
             if begin and self.reviewer is not None and (review is None or review.error is not None):
-                review = self._reviews[name] = Review(self.reviewer, record, match.person, name)
+                review = game.review = Review(self.reviewer, record, game.match.person, name)
         if review is None:
             raise RequestError(HTTPStatus.NOT_FOUND, "there is no review of this match", "unreviewed")
         return review
@@ -173,9 +173,9 @@ class Games:
             StaleError: it is not over.
             RequestError: there is none of this name.
         """
-        match, lock = self.game(name)
-        with lock:
-            return f"{match.played().to_json()}\n"
+        game = self.game(name)
+        with game.lock:
+            return f"{game.match.played().to_json()}\n"
 
 
 def _number(body: Mapping[str, Any], name: str) -> int:

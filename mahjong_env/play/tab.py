@@ -40,7 +40,7 @@ def answer(method: str, path: str, body: str) -> str:
             return json.dumps([200, games.record(parts[1])])
         told = games.go_on(_kept(body)) if parts == ["kept"] else games.told(method, parts, json.loads(body))
         if name := told.get("game", "".join(parts[1:2])):
-            record = games.game(name)[0].so_far()
+            record = games.game(name).match.so_far()
             return json.dumps([200, told, record.to_json() if record else ""])
         return json.dumps([200, told])
     except Exception as error:

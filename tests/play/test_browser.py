@@ -367,7 +367,7 @@ def test_a_match_is_reviewed_and_played_on_from_its_review(monkeypatch):
         browser.find_element("id", "play-on").click()
         wait(browser, f"typeof state !== 'undefined' && {READY}")
         assert browser.execute_script(held) == tiles
-        match, _ = server.games.game(browser.current_url.partition("#")[2])
+        match = server.games.game(browser.current_url.partition("#")[2]).match
         assert len(match._recorder.so_far([0])[0].actions) == played
         browser.find_elements("css selector", "#table .own .hand button, #ask button")[0].click()
         wait(browser, "state.position === 1")

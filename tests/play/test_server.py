@@ -144,7 +144,7 @@ def test_matches_that_are_left_are_kept(monkeypatch):
 
     with PlayServer(new_match) as running:
         for _ in range(3):
-            match, _ = running.games.game(running.games.begin({}))
+            match = running.games.game(running.games.begin({})).match
             match.answer(0, match.legal()[0])
         assert len(kept) == 1  # the oldest one had to go
         running.games.begin({})
@@ -178,7 +178,7 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
     assert ["players", "4", ["3", "4"]] in [told[:3] for told in seen["knobs"]]
     assert any(place["river"] for place in seen["frame"]["table"]["places"])
     status, told = browser.post("games", **wanted)
-    match, _ = lobby.games.game(told["game"])
+    match = lobby.games.game(told["game"]).match
     assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 4, 4)
     assert match.names == ["greedy"] * 3 + ["you"]
     assert browser.post(f"games/{told['game']}/rules", language="en")[1]["page"] == seen["page"]
@@ -353,7 +353,7 @@ def test_reviews_end_with_the_server(reviewing):
     server, reviews = reviewing
     browser = Browser(server)
     game = browser.post("games")[1]["game"]
-    match, _ = server.games.game(game)
+    match = server.games.game(game).match
     match.answer(0, match.legal()[0])
     match.leave()
     assert browser.post(f"games/{game}/review")[0] == 200
@@ -367,7 +367,7 @@ def test_without_a_reviewer_nothing_is_offered(server):
     browser = Browser(server)
     told = browser.post("games")[1]
     assert not told["canReview"]
-    match, _ = server.games.game(told["game"])
+    match = server.games.game(told["game"]).match
     match.answer(0, match.legal()[0])
     match.leave()
     assert browser.post(f"games/{told['game']}/review")[0] == 404

@@ -7,32 +7,28 @@ import pytest
 
 import mahjong_agents
 import mahjong_env
-from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
 from mahjong_env.viewer.story import frames_of
 from support.browser import NARROW, WIDE, chromium, messages, wait
+from support.recorded import Collector, recorded
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """A match of two hands with notes of every kind."""
-    engine, rng = mahjong_env.make_engine("hebei", 1, seed=4, num_hands=2), np.random.default_rng(4)
-    records = []
-    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["a", "b", "c"])
-    while engine.seat_to_act[0] >= 0:
-        legal = np.flatnonzero(engine.action_mask[0])
-        win = mahjong_env.action("win")
-        choice = int(win if win in legal else rng.choice(legal))
-        names = [mahjong_env.ACTIONS[number] for number in legal]
-        note = {
+
+    def note(legal, choice):
+        names, chosen = [mahjong_env.ACTIONS[number] for number in legal], mahjong_env.ACTIONS[choice]
+        return {
             "probabilities": {name: 1 / len(names) for name in names},
             "value": -1.25,
             "values": {names[0]: 0.5},
-            "intervals": {name: [-2.5, -1.0, 0.5] for name in names if name != mahjong_env.ACTIONS[choice]},
+            "intervals": {name: [-2.5, -1.0, 0.5] for name in names if name != chosen},
         }
-        recorder.step([choice], notes=[note])
+
+    record = recorded("hebei", 4, agents=["a", "b", "c"], note=note, num_hands=2)
     path = tmp_path_factory.mktemp("viewer") / "page.html"
-    path.write_text(viewer_html(records[0]), encoding="utf-8")
+    path.write_text(viewer_html(record), encoding="utf-8")
     return path.as_uri()
 
 
@@ -120,16 +116,17 @@ def test_a_match_is_looked_at(page, size):
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_a_receipt_adds_up(tmp_path, size):
     """The hand by its sets, like rows folded, the calculation; a row opens its example; places at the end."""
-    engine, agent, records = mahjong_env.make_engine("fuzhou", 1, seed=1), mahjong_agents.make_agent("greedy"), []
-    recorder = Recorder(engine, records.append)
+    engine, agent = mahjong_env.make_engine("fuzhou", 1, seed=1), mahjong_agents.make_agent("greedy")
+    recorder = Collector(engine)
     while engine.seat_to_act[0] >= 0:
         recorder.step(agent.act(engine.view(), np.random.default_rng(0)))
+    (record,) = recorder.collected
     page = tmp_path / "page.html"
-    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    page.write_text(viewer_html(record), encoding="utf-8")
     with chromium(size) as browser:
         browser.get(f"{page.as_uri()}#99999")
         # The page holds what changes from step to step, and has every table again.
-        tables = json.loads(json.dumps([frame["table"] for frame in frames_of(records[0])]))
+        tables = json.loads(json.dumps([frame["table"] for frame in frames_of(record)]))
         assert browser.execute_script("return frames.map((frame) => frame.table)") == tables
         event = browser.execute_script("return frames.at(-1).event")
         assert event["winner"] >= 0

@@ -11,23 +11,16 @@ import pytest
 import mahjong_env
 from mahjong_env import RecordError
 from mahjong_env.drawing.text import standings
-from mahjong_env.records import GameRecord, Recorder, RecordWriter
+from mahjong_env.records import GameRecord, RecordWriter
 from mahjong_env.viewer import notebook_html, show, viewer_html
 from mahjong_env.viewer.story import examples_told, frames_of
+from support.recorded import recorded
 
 
-def record_of(variant, seed=3, agents=(), **settings):
-    engine = mahjong_env.make_engine(variant, 1, seed=seed, **settings)
-    collected = []
-    recorder = Recorder(engine, lambda *records: collected.extend(records), agents=agents)
-    rng, first = np.random.default_rng(seed), True
-    while engine.seat_to_act[0] >= 0:
-        legal = np.flatnonzero(engine.action_mask[0])
-        win = mahjong_env.action("win")
-        note = {"probabilities": {mahjong_env.ACTIONS[legal[0]]: 1.0}, "value": 2.5} if first else None
-        recorder.step([win if win in legal else rng.choice(legal)], notes=[note])
-        first = False
-    return collected[0]
+def noted(variant, seed=3, **settings):
+    """A match whose first choice has a note."""
+    record = recorded(variant, seed, **settings)
+    return replace(record, notes={0: {"probabilities": {mahjong_env.ACTIONS[record.actions[0]]: 1.0}, "value": 2.5}})
 
 
 def data_of(page):
@@ -37,7 +30,7 @@ def data_of(page):
 
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
 def test_every_action_has_its_frame(variant):
-    record = record_of(variant, num_hands=2)
+    record = noted(variant, num_hands=2)
     frames = list(frames_of(record))
     ends = [frame for frame in frames if frame["event"]["type"] == "end"]
     starts = [frame for frame in frames if frame["event"]["type"] == "start"]
@@ -59,7 +52,7 @@ def test_every_action_has_its_frame(variant):
 
 def test_a_win_is_told_with_its_rows_and_payments():
     for seed in range(30, 80):  # random play seldom wins; the first of these does
-        last = list(frames_of(record_of("hebei", seed=seed)))[-1]["event"]
+        last = list(frames_of(recorded("hebei", seed=seed)))[-1]["event"]
         if last["winner"] >= 0:
             break
     chinese = {row.name: row.chinese for row in mahjong_env.rules("hebei").rows}
@@ -89,7 +82,7 @@ def test_rows_have_examples_that_score_them(variant):
 
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
 def test_a_page_stands_alone(variant):
-    page = viewer_html(record_of(variant))
+    page = viewer_html(recorded(variant))
     assert "@@" not in page
     assert not re.search(r'(?:src|href)="(?!#|data:)', page)
     assert "default-src 'none'" in page
@@ -105,7 +98,7 @@ def test_a_page_stands_alone(variant):
 )
 def test_names_and_notes_cannot_break_out_of_the_page(evil):
     """A comment that holds the beginning of a script would make browsers take the page's own script for data."""
-    record = record_of("hebei", agents=(evil, "b", "c"))
+    record = recorded("hebei", agents=(evil, "b", "c"))
     record = replace(record, notes={0: {"why": evil, evil: 1}})
     page = viewer_html(record)
     page.encode()
@@ -116,7 +109,7 @@ def test_names_and_notes_cannot_break_out_of_the_page(evil):
 
 
 def test_a_notebook_shows_the_page_in_a_frame():
-    record = record_of("hebei")
+    record = recorded("hebei")
     frame = notebook_html(record, height=500)
     inside = html.unescape(re.search(r'srcdoc="(.*?)" style', frame, re.S).group(1))
     assert inside == viewer_html(record)
@@ -124,7 +117,7 @@ def test_a_notebook_shows_the_page_in_a_frame():
 
 
 def test_show_displays_itself_in_a_notebook(tmp_path):
-    first, second = record_of("hebei", seed=1), record_of("wuhan", seed=2)
+    first, second = recorded("hebei", seed=1), recorded("wuhan", seed=2)
     path = tmp_path / "games.jsonl"
     with RecordWriter(path) as writer:
         writer.write(first, second)
@@ -137,7 +130,7 @@ def test_show_displays_itself_in_a_notebook(tmp_path):
 
 
 def test_records_that_cannot_be_played_make_no_page():
-    record = record_of("hebei")
+    record = recorded("hebei")
     told = {**json.loads(record.to_json()), "points": [0, 0, 0]}
     with pytest.raises(RecordError, match="are recorded"):
         viewer_html(GameRecord.from_json(json.dumps(told)))
