@@ -39,6 +39,7 @@ COMMON: Final = {"en": Path(__file__).with_name("common.md"), "zh": Path(__file_
 """The page of the rules that all variants have in common, by language."""
 _HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$")
 _EXAMPLE: Final = "{{example}}"
+_HOLE: Final = re.compile(r"\{\{([^{}]*)\}\}")  # one that holds no other
 _HAND: Final = re.compile(r"^```hand\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMES_OF_KNOBS: Final = re.compile(r"\{\{(?:words )?(\w+)")
 _KNOB_OF_A_ROW: Final = re.compile(r" ?\(knob (\w+)\)")
@@ -269,11 +270,13 @@ class _Holes:
         return "\n\n".join(blocks)
 
     def fill(self, text: str) -> str:
-        start = text.find("{{")
-        if start < 0:
-            return text
-        end = _end_of_hole(text, start)
-        return text[:start] + self.fill(self.value(text[start + 2 : end].strip())) + self.fill(text[end + 2 :])
+        """Fill the holes, those inside of others first."""
+        holes = 1
+        while holes:
+            text, holes = _HOLE.subn(lambda hole: self.value(hole[1].strip()), text)
+        if "{{" in text:
+            raise RulesError(f"a hole is not closed: {text[text.index('{{') :][:60]!r}")
+        return text
 
     def value(self, hole: str) -> str:
         """What stands in the place of a hole; it may have holes itself."""
@@ -299,15 +302,13 @@ class _Holes:
                 f"{shown} · {row.name}。" if self.language == "zh" else f"{shown} · {chinese} *{reading}* · {meaning}."
             )
         if hole.startswith("words "):
-            number = self.number(hole.removeprefix("words "))
-            if self.language == "zh":
-                return _NUMERALS[number] if 0 <= number < len(_NUMERALS) else str(number)
-            return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
+            number, words = self.number(hole.removeprefix("words ")), _NUMERALS if self.language == "zh" else _WORDS
+            return words[number] if number in range(len(words)) else str(number)
         name, asks, choices = hole.partition("?")
         value = self.number(name.strip())
         if not asks:
             return str(value)
-        for choice in _split_choices(choices):
+        for choice in choices.split("|"):
             labels, _, text = choice.partition(":")
             if str(value) in [label.strip() for label in labels.split(",")] or labels.strip() == "else":
                 return text.strip()
@@ -352,27 +353,6 @@ def _wrap(paragraph: str) -> str:
 def _joined(paragraph: str) -> str:
     """Lines of Chinese text in one: a line break between Chinese characters would be read as a space."""
     return re.sub(r"(?<![!-~])\n *|\n *(?![!-~])", "", paragraph).replace("\n", " ")
-
-
-def _end_of_hole(text: str, start: int) -> int:
-    depth = 0
-    for brace in re.finditer(r"\{\{|\}\}", text[start:]):
-        depth += 1 if brace[0] == "{{" else -1
-        if depth == 0:
-            return start + brace.start()
-    raise RulesError(f"a hole is not closed: {text[start : start + 60]!r}")
-
-
-def _split_choices(text: str) -> list[str]:
-    """Split at the bars that stand outside of inner holes."""
-    parts, depth = [""], 0
-    for token in re.split(r"(\{\{|\}\}|\|)", text):
-        depth += (token == "{{") - (token == "}}")
-        if token == "|" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += token
-    return parts
 
 
 def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

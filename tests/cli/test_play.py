@@ -40,16 +40,18 @@ class Passes(RandomAgent):
         return np.where(view.action_mask[:, 108], 108, view.action_mask.argmax(axis=1))
 
 
-def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
+def played(capsys, *answers, hands=(), draws="", agents=None, **settings):
+    """What is printed while somebody gives these answers, as the dealer of Hebei."""
     engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("111222333444m 5p", "5p", ""), dealer=0))
-    play(
-        engine,
-        [None, Passes(), Passes()],
-        np.random.default_rng(0),
-        read=Script("?", "9s", "d", " 5P ", "discard 1m", "q"),
-    )
-    printed = capsys.readouterr().out
+    if hands:
+        engine.reset(deals=Deal(hands=hands, draws=draws, dealer=0))
+    play(engine, [None, *(agents or [Passes(), Passes()])], np.random.default_rng(0), read=Script(*answers), **settings)
+    return capsys.readouterr().out
+
+
+def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
+    answers = "?", "9s", "d", " 5P ", "discard 1m", "q"
+    printed = played(capsys, *answers, hands=("111222333444m 5p", "5p", ""))
     assert "write a tile" in printed
     assert printed.count("you may") >= 2
     assert "hand     13 tiles" in printed
@@ -58,18 +60,13 @@ def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
 
 
 def test_play_to_the_end(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("111222333444m 55p",), dealer=0))
-    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script("w"))
-    printed = capsys.readouterr().out
+    printed = played(capsys, "w", hands=("111222333444m 55p",))
     assert "you win with 5p, drawn" in printed
     assert printed.endswith("the match is over\n")
 
 
 def test_a_person_may_leave_with_the_end_of_the_input(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script(None))
-    assert capsys.readouterr().out.endswith("you have left the table\n")
+    assert played(capsys, None).endswith("you have left the table\n")
 
 
 def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
@@ -78,10 +75,8 @@ def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
             kongs = view.action_mask[:, 34:68]
             return np.where(kongs.any(axis=1), 34 + kongs.argmax(axis=1), super().act(view, rng))
 
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("5555z 147m 147p 147s", "7777z 66z 258m 258s", "77m 66m 66p"), draws="9m", dealer=0))
-    play(engine, [None, Kongs(), Kongs()], np.random.default_rng(0), read=Script("5z", "q"))
-    printed = capsys.readouterr().out
+    hands = ("5555z 147m 147p 147s", "7777z 66z 258m 258s", "77m 66m 66p")
+    printed = played(capsys, "5z", "q", hands=hands, draws="9m", agents=[Kongs(), Kongs()])
     assert "player_1 declares a concealed kong\n" in printed
     assert "kong hidden" in printed
     assert "7777z" not in printed
@@ -89,11 +84,9 @@ def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
 
 
 def test_the_game_is_told_to_you(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("147m 258p 369s 1234z 5m", "55m 67p", "1z"), draws="9p 9s", dealer=0))
-    answers = Script("9z", "pung", "hint", "5m", "q")
-    play(engine, [None, Pungs(), Passes()], np.random.default_rng(0), hints=Passes(), read=answers)
-    printed = capsys.readouterr().out
+    scene = {"hands": ("147m 258p 369s 1234z 5m", "55m 67p", "1z"), "draws": "9p 9s"}
+    agents = [Pungs(), Passes()]
+    printed = played(capsys, "9z", "pung", "hint", "5m", "q", **scene, agents=agents, hints=Passes())
     assert "turns go you -> player_1 -> player_2" in printed
     assert "the dealer's streak is" in printed
     assert "'9z' is neither a tile nor an action" in printed
@@ -112,9 +105,7 @@ class Pungs(Passes):
 
 def test_colour_is_written_where_it_is_wanted(capsys):
     for colour in (False, True):
-        engine = make_engine("hebei", 1, seed=1)
-        play(engine, [None, Passes(), Passes()], np.random.default_rng(0), colour=colour, read=Script("q"))
-        printed = capsys.readouterr().out
+        printed = played(capsys, "q", colour=colour)
         assert ("\x1b[" in printed) == colour
         assert "deal" in printed
 

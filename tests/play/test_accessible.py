@@ -2,12 +2,9 @@
 
 import pytest
 
-from mahjong_agents import make_agent
 from mahjong_env.cli import main
-from mahjong_env.play.lobby import Lobby
-from mahjong_env.play.match import PersonsMatch
 from support.browser import WIDE, chromium, emulate, english_left, inaccessible, messages, wait
-from support.playing import AT_ONCE, READY, advised, answering
+from support.playing import AT_ONCE, READY, advised, answering, lobby
 from support.spread_commands import record_games
 
 pytestmark = pytest.mark.thorough
@@ -40,15 +37,11 @@ def test_faults_are_found(tmp_path):
 
 
 def test_lobby_and_play():
-    def begin(rules, name, seat, num_hands):
-        agent = make_agent(name)
-        return PersonsMatch(rules, [None, *[agent] * (rules.people - 1)], seed=3, num_hands=num_hands, hints=agent)
-
     def show(script):
         browser.execute_script(script)
         return wait(browser, "document.querySelector('dialog[open]')?.textContent.length > 20")
 
-    with answering(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as server, chromium(WIDE) as browser:
+    with answering(lobby()) as server, chromium(WIDE) as browser:
         browser.get(server.url)
         wait(browser, "looked && document.querySelector('.felt') && true")
         browser.execute_script("document.getElementById('knobs').open = true")

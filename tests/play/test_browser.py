@@ -1,39 +1,14 @@
 """Matches in a real browser, from the lobby to the review; each moment of a hand, in every variant: test_sweep.py."""
 
 import threading
-from contextlib import contextmanager
 
-import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_agents import make_agent
 from mahjong_env import Deal
-from mahjong_env.basics.actions import PASS
-from mahjong_env.play.lobby import Lobby
-from mahjong_env.play.match import PersonsMatch, review_command, show_command
-from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
 from mahjong_training.analysis.config import ReviewConfig
 from support.browser import NARROW, WIDE, chromium, emulate, messages, wait
-from support.playing import AT_ONCE, READY, advised, answering, tap
-
-
-@contextmanager
-def serving(variant, path, num_hands, seed):
-    """A server whose matches are appended to a file."""
-
-    def write(record):
-        with RecordWriter(path) as writer:
-            writer.write(record)
-            return count_records(path)
-
-    def new_match():
-        rules, agent = mahjong_env.rules(variant), make_agent("greedy")
-        seated = [None, *[agent] * (rules.people - 1)]
-        return PersonsMatch(rules, seated, seed=seed, num_hands=num_hands, hints=agent, write=write, file=str(path))
-
-    with answering(new_match) as server:
-        yield server
+from support.playing import AT_ONCE, READY, Throws, advised, answering, lobby, match_of, tap
 
 
 def texts(browser, selector):
@@ -42,87 +17,9 @@ def texts(browser, selector):
     )
 
 
-def check_what_is_shown(browser, is_over):
-    """Nothing hidden is in the page, nothing is wider than it, and everything that can be clicked has a name."""
-    others = "#table .place:not(.own) .hand [data-kind]:not(.winning)"
-    kinds = browser.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((e) => e.dataset.kind)", others
-    )
-    assert kinds
-    assert (set(kinds) == {"-1"}) != is_over
-    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-    assert browser.execute_script(
-        "return [...document.querySelectorAll('button')].every((one) => one.textContent || one.ariaLabel)"
-    )
-
-
-def match_in(path):
-    (record,) = read_records(path)
-    assert replay_points(record) == record.points
-    assert record.agents[0] == "you"
-    return record
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-def test_a_match_is_played_by_clicks(tmp_path, size):
-    path = tmp_path / "games.jsonl"
-    with serving("wuhan", path, 2, 7) as server, chromium(size) as browser:
-        browser.get(server.url)
-        wait(browser, READY)
-        browser.execute_script(AT_ONCE)
-        ends = clicks = 0
-        while True:
-            wait(browser, READY)
-            find = browser.find_elements
-            is_over, is_end = bool(find("id", "again")), bool(find("id", "next"))
-            check_what_is_shown(browser, is_over or is_end)
-            if is_over or is_end:
-                assert texts(browser, "#reasons tbody tr") or "nobody wins" in texts(browser, "#event")[0]
-                ends += 1
-            if is_over:
-                break
-            if is_end:
-                find("id", "next")[0].click()
-                continue
-            if clicks == 3:
-                find("id", "hint")[0].click()
-                wait(browser, "document.querySelector('#hints table')")
-                assert texts(browser, "#hints h3")[0].startswith("greedy would: ")
-            claims = find("css selector", "#ask [data-action]:not([data-action=pass])")
-            choices = claims or find("css selector", "#table .own .hand button")
-            before = browser.execute_script("return state.position")
-            choices[-1].click()
-            if size == NARROW and not claims:  # the first touch has lifted it
-                choices[-1].click()
-            wait(browser, f"state.position > {before}")
-            clicks += 1
-        points = [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")]
-        assert (ends, clicks > 5) == (2, True)
-        assert browser.find_element("id", "look").text == show_command(str(path))
-        assert browser.find_element("id", "review").text == review_command(str(path), 1, 0)
-        assert tuple(points) == match_in(path).points
-        assert messages(browser) == []
-        # A page that is loaded anew shows the same game.
-        browser.refresh()
-        wait(browser, READY)
-        assert [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")] == points
-        browser.find_element("id", "again").click()
-        wait(browser, f"state.waitsFor === 'answer' && {READY}")
-
-
-class Throws:
-    """Discards what it has drawn, and claims nothing."""
-
-    def act(self, view, rng):
-        drawn = np.where(view.drawn >= 0, view.drawn, view.action_mask.argmax(axis=1))
-        return np.where(view.action_mask[:, PASS], PASS, drawn)
-
-
 def chows_in_three_ways():
     """The first discard of the player before the person may become three chows."""
-    rules = mahjong_env.rules("hebei")
-    match = PersonsMatch(rules, [None, Throws(), Throws()], seed=1)
+    match = match_of("hebei", seed=1, agent=Throws())
     deal = Deal(hands=("3467m 258p 369s 1234z", "", ""), draws="9p 5m", dealer=0)
     match._recorder.reset(deals=deal)
     match._start_hand()
@@ -230,9 +127,9 @@ SHOWN = """
 
 
 @pytest.mark.thorough
-def test_the_table_fits_every_screen(tmp_path):
+def test_the_table_fits_every_screen():
     """All seats around it, the whole hand in one row, nothing beside the screen; claimed discards stay as shadows."""
-    with serving("wuhan", tmp_path / "games.jsonl", 1, 7) as server, chromium(WIDE) as browser:
+    with answering(lambda: match_of("wuhan", seed=7)) as server, chromium(WIDE) as browser:
         browser.get(server.url)
         wait(browser, READY)
         browser.execute_script(AT_ONCE)
@@ -265,11 +162,7 @@ def test_the_table_fits_every_screen(tmp_path):
 
 @pytest.mark.thorough
 def test_a_match_is_chosen_in_the_lobby():
-    def begin(rules, name, person, num_hands):
-        agent = make_agent(name)
-        return PersonsMatch(rules, [None, *[agent] * (rules.people - 1)], seed=3, num_hands=num_hands, hints=agent)
-
-    with answering(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as server, chromium(WIDE) as browser:
+    with answering(lobby()) as server, chromium(WIDE) as browser:
         browser.get(server.url)
         wait(browser, "document.querySelector('.felt') && true")
         assert len(texts(browser, ".card")) == len(mahjong_env.VARIANTS)
@@ -336,7 +229,7 @@ def test_a_match_is_reviewed_and_played_on_from_its_review(monkeypatch):
 
         return review.review_match(record, person, told, play_on)
 
-    with answering(hebei_match, reviewer=lambda: slow) as server, chromium(WIDE) as browser:
+    with answering(lambda: match_of("hebei"), reviewer=lambda: slow) as server, chromium(WIDE) as browser:
         browser.get(server.url)
         wait(browser, READY)
         browser.execute_script(AT_ONCE)
@@ -377,9 +270,3 @@ def test_a_match_is_reviewed_and_played_on_from_its_review(monkeypatch):
         wait(browser, f"typeof state !== 'undefined' && {READY}")
         assert browser.execute_script("return state.position") == 0
         assert [one for one in messages(browser) if "404" not in one] == []
-
-
-def hebei_match():
-    """A match of one hand."""
-    rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
-    return PersonsMatch(rules, [None, agent, agent], seed=3, hints=agent)

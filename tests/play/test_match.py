@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_agents import make_agent
 from mahjong_env import Deal, MahjongError, RecordError
 from mahjong_env.basics.actions import PASS
 from mahjong_env.drawing.table import HIDDEN, seen_table
@@ -15,13 +14,7 @@ from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.marks import variants
-
-
-def match_of(variant, seed=3, person=0, num_hands=1, agent="greedy", **settings):
-    rules = mahjong_env.rules(variant)
-    agents = [make_agent(agent) for _ in range(rules.people)]
-    agents[person] = None
-    return PersonsMatch(rules, agents, seed=seed, num_hands=num_hands, hints=make_agent("greedy"), **settings)
+from support.playing import match_of
 
 
 def play(match, rng, choose=None):

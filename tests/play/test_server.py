@@ -14,24 +14,17 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_agents import make_agent
 from mahjong_env import MahjongError
-from mahjong_env.play.lobby import Lobby
-from mahjong_env.play.match import PersonsMatch, review_command
+from mahjong_env.play.match import review_command
 from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
-from support.playing import answering
+from support.playing import answering, lobby, match_of
 
 
 @pytest.fixture
 def server():
     seeds = iter(range(100))
-
-    def new_match():
-        rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
-        return PersonsMatch(rules, [None, agent, agent], seed=next(seeds), hints=agent)
-
-    with answering(new_match) as running:
+    with answering(lambda: match_of("hebei", next(seeds))) as running:
         yield running
 
 
@@ -137,12 +130,8 @@ def test_a_person_at_a_wrong_address_is_told_the_way_on(server):
 
 def test_matches_that_are_left_are_kept(monkeypatch):
     monkeypatch.setattr("mahjong_env.play.games._MOST", 2)
-    kept, rules = [], mahjong_env.rules("hebei")
-
-    def new_match():
-        return PersonsMatch(rules, [None, *[make_agent("greedy")] * 2], seed=3, write=kept.append)
-
-    with PlayServer(new_match) as running:
+    kept = []
+    with PlayServer(lambda: match_of("hebei", write=kept.append)) as running:
         for _ in range(3):
             match = running.games.game(running.games.begin({})).match
             match.answer(0, match.legal()[0])
@@ -155,18 +144,13 @@ def test_matches_that_are_left_are_kept(monkeypatch):
 
 
 @pytest.fixture
-def lobby():
-    def begin(rules, name, person, num_hands):
-        agents = [make_agent(name)] * (rules.people - 1)
-        seated = [*agents[:person], None, *agents[person:]]
-        return PersonsMatch(rules, seated, seed=1, num_hands=num_hands)
-
-    with answering(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as running:
+def choosing():
+    with answering(lobby()) as running:
         yield running
 
 
-def test_a_match_is_begun_as_it_was_chosen(lobby):
-    browser = Browser(lobby)
+def test_a_match_is_begun_as_it_was_chosen(choosing):
+    browser = Browser(choosing)
     page = browser.ask("GET", "")[1]
     offered = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', page)[1])["lobby"]
     assert {one["name"] for one in offered["variants"]} >= set(mahjong_env.VARIANTS)
@@ -178,7 +162,7 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
     assert ["players", "4", ["3", "4"]] in [told[:3] for told in seen["knobs"]]
     assert any(place["river"] for place in seen["frame"]["table"]["places"])
     status, told = browser.post("games", **wanted)
-    match = lobby.games.game(told["game"]).match
+    match = choosing.games.game(told["game"]).match
     assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 4, 4)
     assert match.names == ["greedy"] * 3 + ["you"]
     assert browser.post(f"games/{told['game']}/rules", language="en")[1]["page"] == seen["page"]
@@ -203,12 +187,12 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
         ({"hands": 10**9}, "hands is one of 1, 4, 8, 16"),
     ],
 )
-def test_what_cannot_be_played_is_refused(lobby, other, said):
+def test_what_cannot_be_played_is_refused(choosing, other, said):
     wanted = {"variant": "hebei", "knobs": [], "agent": "greedy", "seat": 0, "hands": 1} | other
-    status, told = Browser(lobby).post("games", **wanted)
+    status, told = Browser(choosing).post("games", **wanted)
     assert status == 400
     assert said in told["error"]
-    assert not lobby.games._games
+    assert not choosing.games._games
 
 
 def test_without_a_lobby_nothing_can_be_chosen(server):
@@ -289,12 +273,8 @@ class Reviews:
 
 @pytest.fixture
 def reviewing():
-    def new_match():
-        rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
-        return PersonsMatch(rules, [None, agent, agent], seed=3, hints=agent)
-
     reviews = Reviews()
-    with answering(new_match, reviewer=lambda: reviews) as running:
+    with answering(lambda: match_of("hebei"), reviewer=lambda: reviews) as running:
         yield running, reviews
 
 

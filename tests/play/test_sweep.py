@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_agents import make_agent
 from mahjong_env import Deal
-from mahjong_env.basics.actions import PASS
 from mahjong_env.basics.tiles import KIND_NAMES
-from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.match import DOWNLOAD, review_command, show_command
+from mahjong_env.records import replay_points
 from support.browser import NARROW, WIDE, chromium, english_left, messages, wait
-from support.playing import AT_ONCE, READY, answering, tap
+from support.playing import AT_ONCE, READY, Throws, answering, match_of, tap
 
 SIZES, LANGUAGES = {"phone": NARROW, "desk": WIDE}, ("en", "zh")
 CASES = [(variant, size, language) for variant in mahjong_env.VARIANTS for size in SIZES for language in LANGUAGES]
@@ -32,20 +31,10 @@ CHOWED, KONGED, PUNGED = "5m", "7p", "9s"
 JUNK = ("6m", "3p")  # what comes for the first two kongs
 
 
-class Throws:
-    """Discards what it has drawn, and claims nothing."""
-
-    name = "random"  # a word that the page knows in both languages
-
-    def act(self, view, rng):
-        drawn = np.where(view.drawn >= 0, view.drawn, view.action_mask.argmax(axis=1))
-        return np.where(view.action_mask[:, PASS], PASS, drawn)
-
-
-def dealt(variant):
+def dealt(variant, **settings):
     """A match of two hands whose first one has everything; the person is the dealer's next player."""
-    rules, greedy = mahjong_env.rules(variant), make_agent("greedy")
-    match = PersonsMatch(rules, [None, *[Throws()] * (rules.people - 1)], seed=5, num_hands=2, hints=greedy)
+    match = match_of(variant, seed=5, agent=Throws(), num_hands=2, **settings)
+    rules = match.rules
     own = OWN + FURTHER * (rules.hand_size == 16)
     idle = ["4p", "6p", "8p"][: rules.seats - 1]
     draws, replacements = [KONGED, PUNGED, *idle, "9s"], [*JUNK, "5p"]  # whoever draws what the person wants throws it
@@ -77,6 +66,7 @@ class Player:
         if folder:
             self.browser.save_screenshot(str(Path(folder) / f"{self.name}-{len(self.seen):02}-{state}.png"))
         assert find("return document.documentElement.scrollWidth <= innerWidth"), state
+        assert find("return [...document.querySelectorAll('button')].every((one) => one.textContent || one.ariaLabel)")
         if self.language == "zh":
             assert english_left(self.browser) == [], state
         is_open = find("return state.waitsFor !== 'answer'")
@@ -129,7 +119,8 @@ def test_two_hands(variant, size, language):
     with chromium(SIZES[size]) as browser:
         player = Player(browser, size, language, f"{variant}-{size}-{language}")
         find = browser.execute_script
-        with answering(lambda: dealt(variant)) as server:
+        kept = []
+        with answering(lambda: dealt(variant, write=kept.append)) as server:
             port, token = server.server_port, server.token
             browser.get(server.url)
             wait(browser, READY)
@@ -194,7 +185,16 @@ def test_two_hands(variant, size, language):
             player.plays_by_keys()
             assert find("return state.waitsFor") == "over"
             player.look("over")
-            assert len(find("return [...document.querySelectorAll('#points tbody tr')]")) == 3
+            # The record is what was played, and a page that is loaded anew shows the same.
+            points = "return [...document.querySelectorAll('#points tbody tr')].map((one) => one.textContent)"
+            shown = find(points)
+            *_, record = kept  # what was played when the first server ended was kept, too
+            assert (len(shown), replay_points(record), record.agents[0]) == (3, record.points, "you")
+            assert browser.find_element("id", "look").text == show_command(DOWNLOAD)
+            assert browser.find_element("id", "review").text == review_command(DOWNLOAD, 1, 0)
+            browser.refresh()
+            wait(browser, READY)
+            assert find(points) == shown
             # A program that has been started anew is told of, with the way on.
             server.token = "another"
             browser.find_element("id", "again").click()

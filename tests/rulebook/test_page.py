@@ -103,7 +103,7 @@ def broken_links(pages):
     anchors = {page: {anchor(heading) for heading, _ in sections(text)} for page, text in pages.items()}
     found = []
     for page, text in pages.items():
-        for target, place in re.findall(r"\]\(([a-z]+\.md)?#([\w-]+)\)", text.replace("\n", " ")):
+        for target, place in re.findall(r"\]\(([\w.]+\.md)?#([\w-]+)\)", text.replace("\n", " ")):
             if place not in anchors.get(target or page, ()):
                 found.append(f"{page}: {target}#{place}")
     return found

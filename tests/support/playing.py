@@ -1,13 +1,47 @@
-"""A server that runs, and a page on which somebody plays."""
+"""Matches of a person, a server that runs, and a page on which somebody plays."""
 
 import threading
 from contextlib import contextmanager
 
+import numpy as np
+
+import mahjong_env
+from mahjong_agents import make_agent
+from mahjong_env.basics.actions import PASS
+from mahjong_env.play.lobby import Lobby
+from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from support.browser import wait
 
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
 AT_ONCE = "set('pace', 0); grace = 0"
+
+
+class Throws:
+    """Discards what it has drawn, and claims nothing."""
+
+    name = "random"  # a word that pages know in both languages
+
+    def act(self, view, rng):
+        drawn = np.where(view.drawn >= 0, view.drawn, view.action_mask.argmax(axis=1))
+        return np.where(view.action_mask[:, PASS], PASS, drawn)
+
+
+def match_of(rules, seed=3, person=0, agent="greedy", **settings):
+    """A match of a person against agents of one name, or one agent; hints are greedy's."""
+    rules = mahjong_env.rules(rules)
+    agents = [make_agent(agent) if isinstance(agent, str) else agent] * rules.people
+    agents[person] = None
+    return PersonsMatch(rules, agents, seed=seed, hints=make_agent("greedy"), **settings)
+
+
+def lobby():
+    """A choice of everything, against two agents."""
+
+    def begin(rules, name, person, num_hands):
+        return match_of(rules, person=person, agent=name, num_hands=num_hands)
+
+    return Lobby(("greedy", "random"), begin, make_agent("greedy"))
 
 
 @contextmanager
