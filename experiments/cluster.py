@@ -19,8 +19,7 @@ import torch
 from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_training.config import EvaluateConfig, RecordConfig, TrainConfig
-from mahjong_training.datasets.command import settings_of
-from mahjong_training.datasets.recording import write_dataset
+from mahjong_training.datasets.recording import settings_of, write_dataset
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import block_cache, blocks, play_block, sigma

@@ -29,9 +29,9 @@ from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
-from mahjong_training.analysis.config import ReviewConfig
 from mahjong_training.analysis.review import Review
-from mahjong_training.analysis.review_page import html_text
+from mahjong_training.analysis.review_report import html_text
+from mahjong_training.config import ReviewConfig
 from support.browser import NARROW, WIDE, chromium, wait
 from support.playing import AT_ONCE, READY, advised
 

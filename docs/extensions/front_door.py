@@ -27,9 +27,9 @@ from mahjong_env.records import GameRecord, Recorder
 from mahjong_env.rulebook.drawing import show_tiles
 from mahjong_env.rulebook.page import row_examples, sections, variant_page
 from mahjong_env.viewer.page import document_html, viewer_html
-from mahjong_training.analysis.config import ReviewConfig
 from mahjong_training.analysis.review import Review
-from mahjong_training.analysis.review_page import html_text
+from mahjong_training.analysis.review_report import html_text
+from mahjong_training.config import ReviewConfig
 from tools import play_in_tab
 
 GAMES = "games"

@@ -29,7 +29,7 @@ def viewer_html(record: GameRecord, review: Mapping[str, Any] | None = None) -> 
 
     Args:
         record: the match.
-        review: what every choice was worth, as `mahjong_training.analysis.review_page.review_told` tells it: then the
+        review: what every choice was worth, as `mahjong_training.analysis.review_report.review_told` tells it: then the
             page shows that, and hides each answer until it is asked for.
 
     Raises:

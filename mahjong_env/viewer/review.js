@@ -36,7 +36,7 @@ Object.assign(words.zh, {
   keys: "按键：Page Up、Page Down 失误，↑ ↓ 选择，Home End 局，← → 步，S 看答案，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
 });
 
-const review = data.review; // as mahjong_training.analysis.review_page.review_told tells it
+const review = data.review; // as mahjong_training.analysis.review_report.review_told tells it
 const reviewed = Object.keys(review.lost).map(Number);
 let who = reviewed.includes(data.person) ? data.person : reviewed[0];
 unasked = String(who);

@@ -6,7 +6,7 @@ import pytest
 
 import mahjong_env
 from mahjong_env import Deal
-from mahjong_training.analysis.config import ReviewConfig
+from mahjong_training.config import ReviewConfig
 from support.browser import NARROW, WIDE, chromium, emulate, messages, wait
 from support.playing import AT_ONCE, READY, Throws, advised, answering, lobby, match_of, tap
 

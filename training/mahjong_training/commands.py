@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import gather
-from mahjong_training.analysis.config import ReviewConfig, RuleValuesConfig
 from mahjong_training.config import (
     BestResponseConfig,
     CeilingsConfig,
@@ -22,6 +21,8 @@ from mahjong_training.config import (
     PageConfig,
     PsroConfig,
     RecordConfig,
+    ReviewConfig,
+    RuleValuesConfig,
     SubmitConfig,
     TrainConfig,
     TrainSb3Config,
@@ -82,7 +83,7 @@ leaderboard: Final = Command(
     parts={"submit": submit, "check": check_entry, "page": write_page},
 )
 ceilings: Final = Command(CeilingsConfig, "mahjong_training.evaluation.ceilings")
-record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
+record: Final = Command(RecordConfig, "mahjong_training.datasets.recording")
 export: Final = Command(ExportConfig, "mahjong_training.export")
 review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")
 rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_report")

@@ -160,7 +160,7 @@ def test_sentences_say_what_differs():
     found = ActionValues(
         rules("hebei"), np.zeros(1, np.int8), actions[:1], np.array([100]), np.zeros(2, np.intp), actions, points, end
     )
-    (_, taken), (reasons, other) = sentences(found)
+    (_, taken), (coded, other) = sentences(found)
     assert taken == (
         "discard 9m, which the others are compared with: +2.20 points on average; wins 30 %, deals in 20 %, "
         "the hand is drawn 0 %."
@@ -169,7 +169,7 @@ def test_sentences_say_what_differs():
         "discard 2p: -2.0 ± 1.2 points against discard 9m; wins less often (10 % against 30 %), deals in about as "
         "often (20 % against 20 %), others win more often (90 % against 70 %)."
     )
-    assert other.endswith(f"; {reasons}.")
+    assert other.endswith(f"; {reasons_text(coded)}.")
 
 
 def test_numbers_have_the_decimals_that_they_deserve():

@@ -9,9 +9,9 @@ import pytest
 import mahjong_agents
 import mahjong_env
 from mahjong_env.records import Recorder
-from mahjong_training.analysis.config import ReviewConfig
 from mahjong_training.analysis.review import Review
-from mahjong_training.analysis.review_page import html_text
+from mahjong_training.analysis.review_report import html_text
+from mahjong_training.config import ReviewConfig
 from support.browser import NARROW, WIDE, chromium, emulate, english_left, inaccessible, messages, wait
 
 pytestmark = pytest.mark.thorough

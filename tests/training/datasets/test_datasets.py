@@ -14,8 +14,8 @@ from mahjong_env.cli import main
 from mahjong_env.records import read_records, replay_points
 from mahjong_training.config import RecordConfig
 from mahjong_training.datasets import Settings, play_shard, recording, write_shard
-from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.layout import DECISION, SOURCES, dtype_of, hand_columns
+from mahjong_training.datasets.recording import settings_of
 from support.marks import variants
 
 TWO = ("--agents", "greedy", "random")

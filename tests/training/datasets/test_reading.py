@@ -11,7 +11,7 @@ import pytest
 
 from mahjong_training.config import RecordConfig
 from mahjong_training.datasets import open_dataset, reading, write_dataset
-from mahjong_training.datasets.command import settings_of
+from mahjong_training.datasets.recording import settings_of
 from mahjong_training.datasets.torch_data import DecisionStream
 from mahjong_training.errors import DatasetError
 

@@ -16,9 +16,9 @@ from mahjong_env.records import GameRecord, Recorder, Replay, nth_record
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.analysis import review_report as report
 from mahjong_training.analysis.action_values import ActionValues, evaluate_actions, join
-from mahjong_training.analysis.config import DRAWN, ReviewConfig
-from mahjong_training.analysis.review_page import html_text
+from mahjong_training.analysis.review_report import html_text
 from mahjong_training.analysis.study import Arrays, Study, csv_text
+from mahjong_training.config import DRAWN, ReviewConfig
 from mahjong_training.errors import TrainingError
 
 _AT_ONCE: Final = 4

@@ -1,4 +1,4 @@
-"""Findings of a review as data, in words, as tables on the terminal, and as notes in the match's record."""
+"""Findings of a review as data, in words, as tables on the terminal, as notes in the match's record, and as a page."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from mahjong_env import ACTIONS
 from mahjong_env.drawing.table import person_name
 from mahjong_env.drawing.text import table_text
 from mahjong_env.records import GameRecord
+from mahjong_env.viewer import viewer_html
 from mahjong_training.analysis.action_values import ActionValues, Comparison, End
 from mahjong_training.analysis.study import new_console, new_table
 from mahjong_training.evaluation.estimates import Estimate, student_t
 
 _SHOWN: Final = 12
 """Decisions of a review that are told in sentences on the terminal; the files have all."""
+_DECIMALS: Final = 2  # on the page
 _LEAST_SHARE: Final = 0.005
 """Shares below this on both sides are not mentioned."""
 BOTH_INTERVALS: Final = (
     "± is the interval of the difference to the action taken. Which other action is the best one is not known: the "
     "interval in brackets holds whichever it is, and is wider."
 )
+
+
+Reason = tuple[str, str, str, str]
+"""A word of `PATTERNS` and one of `ENDS`, and the two numbers that the pattern is about, as text."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,14 @@ class Decision:
         seat: whose decision it is.
         worlds: how many were played.
         gain: the points that a better choice would have brought, with their standard error: see `ActionValues.gain`.
+        why: why the best action brings more or less than the one taken.
     """
 
     number: int
     seat: int
     worlds: int
     gain: tuple[float, float]
+    why: list[Reason]
     lines: tuple[Line, ...]
 
     @property
@@ -75,20 +83,10 @@ class Decision:
         return next(line for line in self.lines if line.taken)
 
     @property
-    def best_other(self) -> Line:
-        """The line of the best of the other actions; the only one, if there is no other."""
-        return next((line for line in self.lines if not line.taken), self.lines[0])
-
-    @property
     def cost(self) -> Estimate:
         """The points that the action taken costs against the best other one; negative where it is the best itself."""
         best = self.taken.against_best
         return Estimate(-best.mean, -best.high, -best.low)
-
-    @property
-    def title(self) -> str:
-        """Which decision it is, in words."""
-        return f"decision {self.number} ({person_name(self.seat)}, {self.taken.action})"
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,8 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
     }
     decisions = []
     for place, number in enumerate(positions.decision):
-        own = np.flatnonzero(values.position == place)
+        of_position = np.flatnonzero(values.position == place)
+        own = of_position[np.argsort(-means[of_position], kind="stable")].tolist()
         lines = tuple(
             Line(
                 action=ACTIONS[values.action[at]],
@@ -148,13 +147,13 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
                 against_taken=taken.of(at),
                 against_best=best.of(at),
                 **{name: float(share[at]) for name, share in shares.items()},
-                reasons=words[at][0],
+                reasons=reasons_text(words[at][0]),
                 sentence=words[at][1],
             )
-            for at in own[np.argsort(-means[own], kind="stable")]
+            for at in own
         )
         seat, worlds = int(values.seat[place]), int(values.worlds[place])
-        decisions.append(Decision(int(number), seat, worlds, gains[place], lines))
+        decisions.append(Decision(int(number), seat, worlds, gains[place], words[own[0]][0], lines))
     return Findings(positions, values, settings, tuple(decisions))
 
 
@@ -198,7 +197,7 @@ def annotated(found: Findings) -> GameRecord:
     return replace(record, notes=dict(sorted(notes.items())))
 
 
-def sentences(found: ActionValues) -> list[tuple[str, str]]:
+def sentences(found: ActionValues) -> list[tuple[list[Reason], str]]:
     """Return for each action why it brings more or less than the one taken, and a sentence with all of it."""
     points, means, told = found.against_taken(), found.mean(), []
     for number, (other, coded) in enumerate(zip(found.reference, reasons(found), strict=True)):
@@ -210,12 +209,10 @@ def sentences(found: ActionValues) -> list[tuple[str, str]]:
             verdict = "" if difference.is_clear_of_zero else ", which is not clear of zero"
             against = f"{points_text(difference)} points against {ACTIONS[found.action[other]]}"
             sentence = f"{name}: {against}{verdict}; {why}."
-        told.append((why, sentence))
+        told.append((coded, sentence))
     return told
 
 
-Reason = tuple[str, str, str, str]
-"""A word of `PATTERNS` and one of `ENDS`, and the two numbers that the pattern is about, as text."""
 ENDS: Final[Mapping[str, tuple[str, str, tuple[End, ...]]]] = {
     "wins": ("wins", "胡", (End.SELF_DRAWN, End.WON_ON_TILE)),
     "deals in": ("deals in", "点炮", (End.DEALT_IN,)),
@@ -312,13 +309,6 @@ def _range(found: Estimate) -> str:
     return f"{found.mean:+.{decimals}f} [{found.low:+.{decimals}f}, {found.high:+.{decimals}f}]"
 
 
-def cells(line: Line) -> list[str]:
-    """Return the numbers of an action: points, against taken, against the best other, wins, deals in, drawn."""
-    shares = [f"{100 * share:.0f} %" for share in (line.wins, line.deal_ins, line.draws)]
-    difference = "" if line.taken else points_text(line.against_taken)
-    return [f"{line.points:+.{1 if abs(line.points) >= 100 else 2}f}", difference, _range(line.against_best), *shares]
-
-
 def print_findings(found: Findings) -> None:
     """Print a table and a sentence for each action of one decision; of several, the most expensive first."""
     console = new_console()
@@ -329,7 +319,11 @@ def print_findings(found: Findings) -> None:
         console.print(table_text(found.positions.engine, person=person))
         table = new_table("action", "points", "against taken", "against best other", "wins", "deals in")
         for line in decision.lines:
-            table.add_row(f"{'>' if line.taken else ' '} {line.action}", *cells(line)[:-1])
+            points = f"{line.points:+.{1 if abs(line.points) >= 100 else 2}f}"
+            against = "" if line.taken else points_text(line.against_taken)
+            shares = [f"{100 * share:.0f} %" for share in (line.wins, line.deal_ins)]
+            name = f"{'>' if line.taken else ' '} {line.action}"
+            table.add_row(name, points, against, _range(line.against_best), *shares)
         console.print(table)
         console.print(BOTH_INTERVALS)
         for line in decision.lines:
@@ -337,16 +331,79 @@ def print_findings(found: Findings) -> None:
         return
     table = new_table("decision", "person", "taken", "the best other", "taken costs", "worlds")
     for decision in found.ranked:
-        names = (decision.taken.action, decision.best_other.action)
+        other = next((line for line in decision.lines if not line.taken), decision.lines[0])
         style = "bold" if decision.cost.low > 0 else None
         cost, worlds = cost_text(decision.cost), str(decision.worlds)
-        table.add_row(str(decision.number), str(decision.seat), *names, cost, worlds, style=style)
+        told = (str(decision.number), str(decision.seat), decision.taken.action, other.action)
+        table.add_row(*told, cost, worlds, style=style)
     console.print(table)
     for decision in found.ranked[:_SHOWN]:
         if decision.cost.mean > 0:  # the table has the number and its interval; a second interval would confuse
             best = decision.lines[0]
-            console.print(f"{decision.title}: {best.action} {best.reasons}.")
+            which = f"decision {decision.number} ({person_name(decision.seat)}, {decision.taken.action})"
+            console.print(f"{which}: {best.action} {best.reasons}.")
     console.print(
         f"Points lost in all: {_range(found.lost())}. For each decision half of the worlds choose, "
         "and the other half measure what that brings more: this sum is not too high, as the costs above are."
     )
+
+
+# --- The page --------------------------------------------------------------------------------------------------------
+
+
+def html_text(found: Findings, *, play_on: str = "", command: str = "") -> str:
+    """Return the page; it loads nothing from anywhere.
+
+    Args:
+        found: the review.
+        play_on: the address that a position is played on from, less the number of actions before it.
+        command: the command that plays on, less the person and that number, for a page without a server.
+    """
+    return viewer_html(found.positions.record, review_told(found) | {"playOn": play_on, "command": command})
+
+
+def review_told(found: Findings) -> dict[str, Any]:
+    """Return what the page shows of a review.
+
+    Returns:
+        ``agents``, ``worlds`` (least and most) and ``hindsight``; ``lost`` by person, and ``choices`` in their order:
+        ``at`` (actions played before), ``person``, ``taken``, ``isPlayed`` (False: the agent would), ``cost``,
+        ``gain``, ``why`` (of the best action: `Reason`) and ``lines``, the best one first: action, points
+        to the end of the hand, these less those of the best other action, shares of wins and deal-ins. Intervals are
+        [low, mean, high].
+        ``patterns`` and ``ends`` are what reasons are made of, in English and Chinese.
+    """
+    worlds = found.values.worlds
+    return {
+        "agents": found.settings["agents"],
+        "worlds": [int(worlds.min()), int(worlds.max())],
+        "hindsight": found.settings["hindsight"],
+        "lost": {str(seat): _ends(found.lost(seat)) for seat in sorted({one.seat for one in found.decisions})},
+        "choices": [
+            {
+                "at": one.number,
+                "person": one.seat,
+                "taken": one.taken.action,
+                "isPlayed": found.positions.taken is not None,
+                "cost": _ends(one.cost),
+                "gain": round(one.gain[0], _DECIMALS),
+                "why": one.why,
+                "lines": [
+                    [
+                        line.action,
+                        round(line.points, _DECIMALS),
+                        _ends(line.against_best),
+                        *(round(share, 3) for share in (line.wins, line.deal_ins)),
+                    ]
+                    for line in one.lines
+                ],
+            }
+            for one in found.decisions
+        ],
+        "patterns": PATTERNS,
+        "ends": {end: words[:2] for end, words in ENDS.items()},
+    }
+
+
+def _ends(found: Estimate) -> list[float | None]:
+    return [round(end, _DECIMALS) if np.isfinite(end) else None for end in (found.low, found.mean, found.high)]

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.analysis.config import RuleValuesConfig
 from mahjong_training.analysis.rule_values import MEASURES, Comparison, Measures, PairedDeals, changes_of, every_knob
 from mahjong_training.analysis.study import Arrays, Study, Text, csv_text, new_console, new_table
+from mahjong_training.config import RuleValuesConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.runtime.limits import check_counts, check_seed

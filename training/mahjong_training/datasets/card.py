@@ -106,23 +106,14 @@ Returns are undiscounted and end with the hand. What a person was paid in a hand
 {parquet}
 ## Reading
 
-FOLDER is this folder. With torch, what was seen is rebuilt by replay, which is faster than to read it:
+FOLDER is this folder. What was seen is rebuilt by replay, which is faster than to read it; `docs/datasets.md` has torch
+and Minari too.
 
 ```python
-from torch.utils.data import DataLoader
-from mahjong_training.datasets import exports, open_dataset, torch_data
+from mahjong_training.datasets import open_dataset
 
-stream = torch_data.DecisionStream(open_dataset("FOLDER"), 256, inputs=exports.observe)
-first = next(iter(DataLoader(stream, batch_size=None)))
-```
-
-With Minari, an episode for each seat of each of the first hands:
-
-```python
-from mahjong_training.datasets import exports, open_dataset
-
-first = open_dataset("FOLDER").where(rows=lambda rows: rows["hand"] < 100)
-dataset = exports.to_minari(first, "mahjong_env/{settings.variant}-first-hands-v0")
+data = open_dataset("FOLDER")
+first = next(data.batches(256, inputs=lambda view: view.observation))
 ```
 {hugging_face}"""
 

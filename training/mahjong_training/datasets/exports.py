@@ -23,18 +23,12 @@ from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 8192
 """Decisions of a Parquet file's row group."""
-
-
 _EVENTS: Final = 240
 """Events of a row: more than a hand of any shipped variant has."""
 
 
-def arrow_version() -> str:
-    """Return the version of pyarrow; a `MissingExtraError` if it is not installed."""
-    return str(_arrow().__version__)
-
-
-def _arrow() -> Any:
+def arrow() -> Any:
+    """Return pyarrow; a `MissingExtraError` if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -67,7 +61,7 @@ def write_parquet(part: Part) -> None:
 def parquet_columns(path: Path) -> dict[str, str]:
     """Return the type and shape of each column of a Parquet file, such as "int8 [38, 34]"."""
     columns = {}
-    for column in _arrow().parquet.read_schema(path):
+    for column in arrow().parquet.read_schema(path):
         kind, shape = column.type, []
         while hasattr(kind, "list_size"):
             shape.append(kind.list_size)
@@ -97,7 +91,7 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         MissingExtraError: pyarrow is not installed.
         WriteError: the file cannot be written.
     """
-    arrow = _arrow()
+    package = arrow()
     path, rows, writer = Path(path), 0, None
     variants = np.array([part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()])
     make_folder(path.parent)
@@ -105,14 +99,14 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         for batch in decisions.batches(_ROWS, inputs=inputs, hidden=hidden):
             batch["agent"] = np.array(decisions.agents)[batch["agent"]]
             batch["variant"] = variants[batch.pop("dataset")]
-            columns = {name: arrow.array(column.reshape(-1)) for name, column in batch.items()}
+            columns = {name: package.array(column.reshape(-1)) for name, column in batch.items()}
             for name, column in batch.items():
                 for size in column.shape[:0:-1]:
-                    columns[name] = arrow.FixedSizeListArray.from_arrays(columns[name], size)
-            table = arrow.table(columns)
+                    columns[name] = package.FixedSizeListArray.from_arrays(columns[name], size)
+            table = package.table(columns)
             if writer is None:
                 file = stack.enter_context(replacing(path))
-                writer = stack.enter_context(arrow.parquet.ParquetWriter(file, table.schema, compression="zstd"))
+                writer = stack.enter_context(package.parquet.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table)
             rows += len(table)
     return rows

@@ -1,31 +1,43 @@
-"""Recording: plays the shards of a dataset, wherever, and writes those that are missing."""
+"""``mahjong-env record``: plays the shards of a dataset, wherever, and writes those that are missing."""
 
 from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import make_agent
+from mahjong_agents.base import GAMES_AT_ONCE, games_at_once
 from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.records import GameRecord, Recorder
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import RecordConfig
 from mahjong_training.datasets import layout
 from mahjong_training.datasets.card import card_text
-from mahjong_training.datasets.exports import write_parquet
+from mahjong_training.datasets.exports import arrow, write_parquet
 from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
 from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
+from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
-from mahjong_training.runtime.workers import new_executor
+from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.workers import check_workers, new_executor
+
+_GAMES: Final = 16384
+_GAMES_WITH_OBSERVATIONS: Final = 4096
+_MOST_AGENTS: Final = 256
+_MOST_HANDS: Final = 2**32
 
 
 class Shard(NamedTuple):
@@ -205,3 +217,85 @@ def _check_settings(settings: Settings, folder: Path) -> None:
                 f"{folder}: there is another dataset already, whose {name} is {theirs[name]!r}, not {value!r}; "
                 "choose another --out"
             )
+
+
+# --- The command -----------------------------------------------------------------------------------------------------
+
+
+def settings_of(config: RecordConfig) -> Settings:
+    """Return the settings of the dataset that a command asks for.
+
+    Raises:
+        MahjongError: settings or agents that cannot be used.
+    """
+    check_counts(hands=config.hands, num_hands=config.num_hands)
+    check_workers(config)
+    check_seed(config.seed)
+    if not 0 < len(config.agents) <= _MOST_AGENTS:
+        raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
+    if config.hands > _MOST_HANDS:
+        raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {_MOST_HANDS:,}, as it numbers them")
+    if config.hands % config.num_hands:
+        raise DatasetError(f"--hands {config.hands} is not a multiple of --num-hands {config.num_hands}")
+    rules = read_rules(config.variant, config.knobs)
+    if not rules.ends_by_hands:
+        raise DatasetError(f"with these house rules a game of {rules.title} does not end after --num-hands hands")
+    agents = [make_agent(spec) for spec in config.agents]
+    shard_games = config.shard_games
+    if shard_games is None:
+        shard_games = _GAMES if config.parquet is None and not config.observations else _GAMES_WITH_OBSERVATIONS
+        if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
+            shard_games = min(shard_games, slow)
+    check_counts(shard_games=shard_games)
+    versions = layout.default_versions()
+    if config.parquet is not None:
+        if unknown := set(config.parquet) - layout.PARQUET_COLUMNS.keys():
+            raise DatasetError(f"--parquet has no {min(unknown)!r}; there are {', '.join(layout.PARQUET_COLUMNS)}")
+        versions["pyarrow"] = str(arrow().__version__)
+    return Settings(
+        variant=rules.name,
+        rules_version=rules.version,
+        knobs=rules.changed_knobs,
+        agents=config.agents,
+        digests=tuple(tuple(agent_digests(*one, rules)) for one in zip(config.agents, agents, strict=True)),
+        games=config.hands // config.num_hands,
+        num_hands=config.num_hands,
+        seed=config.seed,
+        shard_games=shard_games,
+        observations=config.observations,
+        records=config.records,
+        parquet=config.parquet,
+        versions=versions,
+    )
+
+
+def run(config: RecordConfig) -> None:
+    """Record; what is in the folder already is not played again.
+
+    Raises:
+        MahjongError: see `settings_of` and `write_dataset`.
+        InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
+    """
+    settings, out, start = settings_of(config), config.out, time.monotonic()
+    found, left = list[int](), TimeLeft(settings.hands)  # hands that were there, and then those of each shard
+
+    def kept() -> str:
+        return f"{sum(found):,} of {settings.hands:,} hands are kept in {out}: the same command goes on with them"
+
+    with saying_what_is_kept(kept) as tell:
+
+        def progress(games: int) -> None:
+            nonlocal left
+            found.append(games * settings.num_hands)
+            if len(found) == 1:
+                left = TimeLeft(settings.hands - found[0])
+            else:
+                left.done(found[-1])
+            tell(f"recording: {sum(found):,} of {settings.hands:,} hands{left}")
+
+        shards = write_dataset(settings, out, config.processes, config.threads, config.ray, progress=progress)
+    if not shards:
+        print(f"{out}: has {settings.hands:,} hands already; nothing to do")
+        return
+    hands, seconds = sum(found[1:]), max(time.monotonic() - start, 1e-9)
+    print(f"{out}: {hands:,} hands in {seconds:.0f} s ({hands / seconds:,.0f} a second); see {out / 'README.md'}")
