@@ -25,8 +25,8 @@ from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import block_cache, blocks, play_block, sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import Common, Trajectories, play_part
+from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.ray_cluster import connected
-from mahjong_training.runtime.workers import new_executor
 
 VARIANT, RUNS, PARTS = "hebei", 3, 4
 SENT = ("hebei", "wuhan")

@@ -17,7 +17,7 @@ from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation import report
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.runtime import console
+from mahjong_training.runtime import cache
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
@@ -168,13 +168,14 @@ class TestInterrupted:
     def test_the_time_that_is_left(self, monkeypatch):
         """Of three line-ups: 100 s for the first part, 60 s for the second."""
         monkeypatch.setattr(evaluation_command, "sigma", lambda rules: 40.0)
-        told, now = [], iter([0.0, 100.0, 160.0])
-        monkeypatch.setattr(console.time, "monotonic", lambda: next(now))
+        told, now = [], iter([0.0, 100.0, 160.0, 200.0])
+        monkeypatch.setattr(cache.time, "monotonic", lambda: next(now))
         evaluate(EvaluateConfig(variant="wuhan", agents=TRIO, deals=1, lineups="pairs"), told.append)
         assert told[1:] == [
-            "part 1 of 3: random, random, greedy, greedy",
-            "part 2 of 3: random, random, closed-greedy, closed-greedy; about 3 min left",
-            "part 3 of 3: greedy, greedy, closed-greedy, closed-greedy; about 80 s left",
+            "3 parts",
+            "part 1 of 3: random, random, greedy, greedy; about 3 min left",
+            "part 2 of 3: random, random, closed-greedy, closed-greedy; about 80 s left",
+            "part 3 of 3: greedy, greedy, closed-greedy, closed-greedy; about 0 s left",
         ]
 
 

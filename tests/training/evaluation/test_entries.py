@@ -11,7 +11,7 @@ from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_training.config import PageConfig, SubmitConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation import contests, entries
+from mahjong_training.evaluation import entries, matches
 from mahjong_training.evaluation.entries import digest_of, sealed, seed_of
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.standing import END, START
@@ -104,7 +104,7 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
 
 
 def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(contests, "play_block", lambda *_: pytest.fail("has begun to play"))
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     (tmp_path / "mine.py").write_text(AGENT_FILE.replace("view.action_mask.argmax(axis=1)", OTHER), encoding="utf-8")
     assert check(entry, tmp_path / "e.json", "--agent", f"{tmp_path}/mine.py:Mine") == 2
     assert "is not the agent of this entry" in capsys.readouterr().err

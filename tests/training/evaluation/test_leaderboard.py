@@ -13,7 +13,7 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_env import VARIANTS, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
-from mahjong_training.evaluation import contests, leaderboard, standing
+from mahjong_training.evaluation import leaderboard, matches, standing
 from mahjong_training.evaluation.estimates import ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
@@ -57,8 +57,8 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     assert (tmp_path / "payoffs-light.svg").exists()
     assert "| Nash rating |" in (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8")
     played = []
-    plain = contests.play_block
-    monkeypatch.setattr(contests, "play_block", lambda *given: played.append(given) or plain(*given))
+    plain = matches.play_block
+    monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or plain(*given))
     assert main([*words, "--agents", f"{own}:Last"]) == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
     (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
@@ -138,7 +138,7 @@ def test_ratings_follow_who_comes_before_whom():
     played = rules("hebei")
     tables = leaderboard.mixed(played, agents, "random", ("greedy", "folding"), range(40))
     config = LeaderboardConfig()
-    found = leaderboard.ratings([*contests.play_contests(tables, agents, config, 3)])
+    found = leaderboard.ratings([*matches.play_contests(tables, agents, config, 3)])
     assert found["random"] < min(found["greedy"], found["folding"])
 
 
@@ -151,7 +151,7 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
         played.append(block)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(contests, "play_block", interrupted)
+    monkeypatch.setattr(matches, "play_block", interrupted)
     words = (
         "--variants",
         variant,
@@ -190,6 +190,6 @@ def test_rows_come_in_the_order_of_levels():
 )
 def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(contests, "play_block", lambda *_: pytest.fail("has begun to play"))
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     assert main(["leaderboard", "--levels", "0", *words]) == 2
     assert message in capsys.readouterr().err

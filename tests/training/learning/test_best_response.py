@@ -12,7 +12,7 @@ from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation import contests, standing
+from mahjong_training.evaluation import matches, standing
 from mahjong_training.learning import best_response, run
 from mahjong_training.learning.best_response import FILE
 from mahjong_training.seeds import response_seed
@@ -43,11 +43,11 @@ def found_in(folder):
 @pytest.mark.thorough
 def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch):
     gates, plays, tests = [], [], []
-    gate, part, play = run.gate, run.play_part, contests.play_block
+    gate, part, play = run.gate, run.play_part, matches.play_block
     monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.append(given[3]) or gate(*given, **rest))
     monkeypatch.setattr(run, "play_part", lambda common, seed: plays.append(common) or part(common, seed))
     monkeypatch.setattr(
-        contests, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
+        matches, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
     )
     found = best_response.run(replace(CONFIG, out=tmp_path / "run", seed=3))
     assert set(gates) == {"closed-greedy"}
@@ -78,8 +78,8 @@ def test_it_goes_on_where_it_stopped(tmp_path, capsys):
 @pytest.mark.thorough
 def test_what_was_not_learned_is_worth_nothing_more_and_played_once(tmp_path, monkeypatch):
     """While no gate has been passed, the response is what it began as."""
-    played, play = [], contests.play_block
-    monkeypatch.setattr(contests, "play_block", lambda *given: played.append(given) or play(*given))
+    played, play = [], matches.play_block
+    monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or play(*given))
     found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run"))
     assert found.learned.mean == 0
     assert len(played) == 1

@@ -11,7 +11,7 @@ import pytest
 from mahjong_agents import make_agent
 from mahjong_training.config import PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation import contests
+from mahjong_training.evaluation import matches
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import psro
 from mahjong_training.learning import run as ppo_run
@@ -52,8 +52,8 @@ def test_rounds_learn_from_the_mixture_and_go_on_where_they_stopped(tmp_path, mo
     assert [trained.teacher for trained in small] == ["greedy", one.added]
     assert make_agent(two.added).name.endswith("best")
     played, learned = [], []
-    play, update = contests.play_block, ppo_run.PpoRun.update
-    monkeypatch.setattr(contests, "play_block", lambda *given: played.append(given) or play(*given))
+    play, update = matches.play_block, ppo_run.PpoRun.update
+    monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or play(*given))
     monkeypatch.setattr(ppo_run.PpoRun, "update", lambda run: learned.append(run) or update(run))
     before = json.loads((tmp_path / "pool" / psro.FILE).read_text(encoding="utf-8"))
     assert psro.run(config)[-1] == end

@@ -26,7 +26,7 @@ from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError
 from mahjong_training.evaluation import command as evaluate
-from mahjong_training.evaluation import contests, leaderboard
+from mahjong_training.evaluation import leaderboard, matches
 from mahjong_training.runtime import cache
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.versions import versions
@@ -73,7 +73,7 @@ def counted(monkeypatch, module):
 
 def arrays_in(folder):
     """A cache of arrays by name."""
-    return ResultCache(folder, "any", "settings", read=dict, write=dict)
+    return ResultCache(folder, "any", "settings")
 
 
 def contents(folder):
@@ -82,7 +82,7 @@ def contents(folder):
 
 class TestCode:
     def test_what_other_code_has_played_is_played_again(self, tmp_path, monkeypatch, capsys):
-        played = counted(monkeypatch, contests)
+        played = counted(monkeypatch, matches)
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 2
@@ -140,15 +140,16 @@ class TestRecords:
         return path.read_bytes()
 
     def killed_at(self, moment, words, monkeypatch):
-        count = []
+        kept, put = [], ResultCache.put
 
         def interrupted(*given):
-            if len(count) == moment:
+            put(*given)
+            kept.append(given)
+            if len(kept) > moment:
                 raise KilledError
-            count.append(given)
 
         with monkeypatch.context() as patch:
-            patch.setattr(evaluate.TimeLeft, "done", interrupted)
+            patch.setattr(ResultCache, "put", interrupted)
             with pytest.raises(KilledError):
                 main(words)
 

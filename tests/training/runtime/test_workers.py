@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from mahjong_training.errors import TrainingError, WorkerError
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.executors import new_executor
+from mahjong_training.runtime.limits import check_workers
 from support.spread_commands import COMMANDS, found_by
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -17,11 +16,12 @@ from numpy.typing import NDArray
 from mahjong_agents import make_agent
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_training.evaluation.estimates import plain_json
-from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.cache import ResultCache, fill
+from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, rules_identity
+from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.limits import check_workers
 
 try:
     from rich.box import SIMPLE_HEAD
@@ -85,37 +85,21 @@ class Study(ABC):
         settings = {name: value for name, value in config.items() if name not in _NO_PART_IN_RESULTS}
         digests = [agent_digests(*one, self.rules) for one in zip(config["agents"], self.agents, strict=True)]
         depends_on = [rules_identity(self.rules), settings, digests, self.about]
-        cache: ResultCache[int, Arrays] = ResultCache(out, self.kind, depends_on, read=dict, write=dict)
-
-        def kept() -> str:
-            told = f"{len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
-            return "" if out is None else told
-
+        cache = ResultCache(out, self.kind, depends_on)
+        tasks = [(cache, str(number), task) for number, task in enumerate(self.tasks)]
+        make, work = partial(type(self), self.config), type(self).play
         with alone_in(out):
-            with saying_what_is_kept(kept) as tell:
-                played = self._play_all(cache, tell)
+            with (
+                saying_what_is_kept(lambda: cache.how_far(len(tasks))) as tell,
+                new_executor(self.config.processes, self.config.ray, self.config.threads) as executor,
+            ):
+                fill(executor, work, self, tasks, make, progress=tell)
+            played = [dict(cache[name]) for _, name, _ in tasks]
             for path, content in zip(self.files, self.report(played), strict=True):
                 write_text(path, content)
             if self.files:
                 print(f"written: {', '.join(map(str, self.files))}")
             cache.remove()
-
-    def _play_all(self, cache: ResultCache[int, Arrays], tell: Callable[[str], object]) -> list[Arrays]:
-        every = range(len(self.tasks))
-        played = {number: part for number in every if (part := cache.get(number)) is not None}
-        missing = [number for number in every if number not in played]
-        todo, left = [self.tasks[number] for number in missing], TimeLeft(len(missing))
-        tell(f"{len(todo)} parts")
-        with (
-            new_executor(self.config.processes, self.config.ray, self.config.threads) as executor,
-            closing(executor.map(type(self).play, self, todo, partial(type(self), self.config))) as done,
-        ):
-            for place, part in done:
-                cache.put(missing[place], part)
-                played[missing[place]] = part
-                left.done()
-                tell(f"part {len(played)} of {len(every)}{left}")
-        return [played[number] for number in every]
 
     def json_text(self, found: Mapping[str, Any]) -> str:
         """Return what was found as JSON, with what was played; infinite ends of intervals are null."""

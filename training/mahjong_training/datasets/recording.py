@@ -27,12 +27,11 @@ from mahjong_training.datasets.exports import arrow, write_parquet
 from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
 from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
-from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.console import saying_what_is_kept, time_left
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.executors import set_threads
+from mahjong_training.runtime.executors import new_executor, set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 
 _GAMES: Final = 16384
 _GAMES_WITH_OBSERVATIONS: Final = 4096
@@ -277,7 +276,7 @@ def run(config: RecordConfig) -> None:
         InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
     """
     settings, out, start = settings_of(config), config.out, time.monotonic()
-    found, left = list[int](), TimeLeft(settings.hands)  # hands that were there, and then those of each shard
+    found = list[int]()  # hands that were there, and then those of each shard
 
     def kept() -> str:
         return f"{sum(found):,} of {settings.hands:,} hands are kept in {out}: the same command goes on with them"
@@ -285,12 +284,8 @@ def run(config: RecordConfig) -> None:
     with saying_what_is_kept(kept) as tell:
 
         def progress(games: int) -> None:
-            nonlocal left
             found.append(games * settings.num_hands)
-            if len(found) == 1:
-                left = TimeLeft(settings.hands - found[0])
-            else:
-                left.done(found[-1])
+            left = time_left(start, sum(found[1:]), settings.hands - found[0])
             tell(f"recording: {sum(found):,} of {settings.hands:,} hands{left}")
 
         shards = write_dataset(settings, out, config.processes, config.threads, config.ray, progress=progress)

@@ -31,10 +31,11 @@ from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, one_against_copies
 from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
-from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.cache import Arrays, ResultCache, fill
+from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 
 NEVER, NEAR, SEARCH = "never deals in", "never deals in where that costs no distance", "search"
 
@@ -155,19 +156,17 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
         if deals:
             plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
     ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # with sight and without
-    todo = list(dict.fromkeys((base, who, one) for base, who, every in ways for one in every))
-    parts: dict[tuple[str, str, Block], Played] = {}
-    left = TimeLeft(len(todo))
+    todo = dict.fromkeys((base, who, one) for base, who, every in ways for one in every)
+    kept = ResultCache(None, "ceilings", None)
+    tasks = [(kept, str(task), task) for task in todo]
     with new_executor(config.processes, config.ray, config.threads) as executor:
-        for place, part in executor.map(_play, (rules, config), todo):
-            parts[todo[place]] = part
-            left.done()
-            progress(f"{rules.title}: part {len(parts)} of {len(todo)}{left}")
+        fill(executor, _play, (rules, config), tasks, progress=lambda line: progress(f"{rules.title}: {line}"))
 
     found = {}
     for base, way, deals, seatings, every in plans:
         sighted, blind = (
-            summarise(rules, lineup, [parts[base, who, one] for one in every], seatings) for who in (way, "")
+            summarise(rules, lineup, [Played.of_arrays(kept[str((base, who, one))]) for one in every], seatings)
+            for who in (way, "")
         )
         name = f"{base}, {way}"
         found[name] = {
@@ -188,9 +187,9 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
     return found
 
 
-def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> Played:
+def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> Arrays:
     (rules, config), (base, way, block) = state, task
-    return play_block(rules, partial(_seated, config, base, way), block, config.seed)
+    return play_block(rules, partial(_seated, config, base, way), block, config.seed).arrays()
 
 
 def _seated(config: CeilingsConfig, base: str, way: str, table: Engine) -> list[Agent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,13 +24,12 @@ from mahjong_training.evaluation.lineups import lineups
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.references import Entrant, with_references
 from mahjong_training.evaluation.results import Evaluation, summarise
-from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
+from mahjong_training.runtime.cache import Arrays, ResultCache, fill
+from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.executors import set_threads
+from mahjong_training.runtime.executors import new_executor, set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 from mahjong_training.seeds import blind_seed
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html")
@@ -65,12 +64,7 @@ def run(config: EvaluateConfig) -> Evaluation:
     set_threads(config.threads)
     with alone_in(out):
         kept = plan.cache(out)
-
-        def how_far() -> str:
-            done = sum(kept.get(block) is not None for block in plan.blocks)
-            return f"{done} of {len(plan.blocks)} parts are kept in {out}: the same command goes on with them"
-
-        with plan.blind_test(), saying_what_is_kept(how_far if out else str) as progress:
+        with plan.blind_test(), saying_what_is_kept(lambda: kept.how_far(len(plan.blocks))) as progress:
             found = _play(plan, kept, progress)
         report.print_tables(found, details=config.details)
         if out:
@@ -104,7 +98,11 @@ class _Plan:
         names = tuple(getattr(agent, "name", type(agent).__name__) for agent in self.agents)
         return next((each for each in (names, self.specs) if len(set(each)) == len(each)), numbered)
 
-    def cache(self, out: Path | None) -> ResultCache[Block, Played]:
+    def who(self, block: Block) -> str:
+        """Return in words who plays a block."""
+        return ": " + ", ".join(self.names[agent] for agent in block.lineup)
+
+    def cache(self, out: Path | None) -> ResultCache:
         recorded = "" if self.config.record is None else "thoughts" if self.config.thoughts else "games"
         return block_cache(out, self.rules, self.specs, self.agents, self.config.seed, recorded=recorded)
 
@@ -152,38 +150,32 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     return _Plan(config, rules, tuple(entrants), agents, planned, tuple(every))
 
 
-def _play(plan: _Plan, kept: ResultCache[Block, Played], progress: Callable[[str], object]) -> Evaluation:
+def _play(plan: _Plan, kept: ResultCache, progress: Callable[[str], object]) -> Evaluation:
     """Play the blocks that are not kept, up to the look at which the result is decided."""
-    config, every = plan.config, plan.blocks
-    played = {block: part for block in every if (part := kept.get(block)) is not None}
-    left = TimeLeft(len(every) - len(played))
+    config = plan.config
     progress("sigma: greedy among greedy players")
     unit = sigma(plan.rules)
     config_of_all = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
     state: _State = plan.rules, plan.agents, config_of_all
+    make = partial(_state_of, config_of_all)
     with new_executor(config.processes, config.ray, config.threads) as executor:
         for look in plan.looks:
-            missing = [block for block in every if block.last <= look and block not in played]
-            with closing(executor.map(_play_block, state, missing, partial(_state_of, config_of_all))) as done:
-                for block in missing:
-                    who = ", ".join(plan.names[agent] for agent in block.lineup)
-                    progress(f"part {every.index(block) + 1} of {len(every)}: {who}{left}")
-                    place, part = next(done)
-                    kept.put(missing[place], part)
-                    played[missing[place]] = part
-                    left.done()
+            tasks = [(kept, block.name, block) for block in plan.blocks if block.last <= look]
+            fill(executor, _play_block, state, tasks, make, progress=progress, describe=plan.who)
+            played = {block: Played.of_arrays(kept[name]) for _, name, block in tasks}
             found = _found(plan, look, played, unit)
             if _is_decided(found, config):
                 break
     if config.record is not None:
         with RecordWriter(config.record) as writer:
-            writer.complete(b"".join(played[block].records.tobytes() for block in every if block.last <= found.deals))
+            writer.complete(b"".join(part.records.tobytes() for part in played.values()))
     return found
 
 
-def _play_block(state: _State, block: Block) -> Played:
+def _play_block(state: _State, block: Block) -> Arrays:
     rules, agents, config = state
-    return play_block(rules, agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts)
+    recording = {"record": config.record is not None, "thoughts": config.thoughts}
+    return play_block(rules, agents, block, config.seed, **recording).arrays()
 
 
 def _state_of(config: EvaluateConfig) -> _State:
@@ -191,12 +183,11 @@ def _state_of(config: EvaluateConfig) -> _State:
 
 
 def _found(plan: _Plan, deals: int, played: dict[Block, Played], unit: float) -> Evaluation:
-    """Return the results after a number of deals."""
+    """Return the results of all blocks up to a number of deals."""
     config, level = plan.config, confidence(plan.looks)
     parts: dict[tuple[int, ...], list[Played]] = {}
-    for block in plan.blocks:
-        if block.last <= deals:
-            parts.setdefault(block.lineup, []).append(played[block])
+    for block, part in played.items():
+        parts.setdefault(block.lineup, []).append(part)
     results = [summarise(plan.rules, *of_lineup, config.seatings, level) for of_lineup in parts.items()]
     specs = [entrant.spec for entrant in plan.entrants]
     clones = [(number, specs.index(one.clone)) for number, one in enumerate(plan.entrants) if one.clone]

@@ -25,18 +25,16 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.contests import Contest, play_contests
 from mahjong_training.evaluation.estimates import plain_json, ratio
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.leaderboard import mixed
 from mahjong_training.evaluation.lineups import seated
-from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.standing import Kept, estimate
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts
-from mahjong_training.runtime.workers import check_workers
+from mahjong_training.runtime.limits import check_counts, check_workers
 from mahjong_training.seeds import entry_seed
 
 POOL: Final = ("reference", "folding?caution=2", "value", "policy")

@@ -25,19 +25,17 @@ from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.contests import Contest, play_contests
 from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
-from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.results import LineupResult, Standing, shares_of_places
 from mahjong_training.evaluation.standing import Kept, around, cell, lines, titled
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 
 KEPT: Final = "standings.json"
 _MIXED: Final = "mixed"

@@ -1,32 +1,33 @@
-"""Playing line-ups: deals, blocks of deals, `measure`, and sigma, the unit of strength."""
+"""Playing line-ups: deals, blocks of deals, `measure`, contests that are kept, and sigma, the unit of strength."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import Agent, GreedyAgent, make_agent
 from mahjong_agents.base import games_at_once
-from mahjong_agents.control_variates import Luck, weights_of
+from mahjong_agents.control_variates import Luck, useful_weights, weights_of
 from mahjong_agents.shared_chance import SharedChance, deal_keys, decision_keys
 from mahjong_env import Engine, Rules, make_engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import AnswerError
 from mahjong_env.environments.agents import agent_name, ask, choose_actions, play_to_end
 from mahjong_env.records import GameRecord, Recorder, deal_again
+from mahjong_training.config import WorkersConfig
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
 from mahjong_training.evaluation.results import LineupResult, summarise
-from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.digests import agent_digests, rules_identity
-from mahjong_training.runtime.executors import Executor, LocalExecutor
+from mahjong_training.runtime.executors import Executor, LocalExecutor, new_executor
 from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 
 _SIGMA_HANDS: Final = 4000
@@ -144,17 +145,15 @@ class Block(NamedTuple):
 
 def block_cache(
     out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int, *, recorded: str = ""
-) -> ResultCache[Block, Played]:
-    """Return the cache of the blocks of an evaluation, in its folder; None: nothing is kept.
+) -> ResultCache:
+    """Return the cache of the blocks of an evaluation, by their names, see `ResultCache`.
 
     Agents are known by the texts that they are made from (``specs``) and by their digests. ``recorded`` says in a word
     what is kept of the games themselves; "": nothing.
     """
     digests = [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)]
     depends_on = {"rules": rules_identity(rules), "agents": digests, "seed": seed, "recorded": recorded}
-    return ResultCache(
-        out, "parts", depends_on, read=Played.of_arrays, write=Played.arrays, name=lambda block: block.name
-    )
+    return ResultCache(out, "parts", depends_on)
 
 
 def blocks(
@@ -250,17 +249,8 @@ def measure(
             the time with agents as fast as greedy. See `mahjong_agents.control_variates`. Of single hands only.
         hands: of a game; with more than one it is a match, and the result has places too.
     """
-    return begin_to_measure(
-        LocalExecutor(),
-        rules,
-        agents,
-        lineup,
-        deals=deals,
-        seed=seed,
-        seatings=seatings,
-        control_variates=control_variates,
-        hands=hands,
-    )()
+    how = {"seatings": seatings, "control_variates": control_variates, "hands": hands}
+    return begin_to_measure(LocalExecutor(), rules, agents, lineup, deals=deals, seed=seed, **how)()
 
 
 def begin_to_measure(
@@ -271,24 +261,114 @@ def begin_to_measure(
     *,
     deals: int,
     seed: int,
-    seatings: Seatings = "all",
-    control_variates: bool = False,
-    hands: int = 1,
+    **how: Any,
 ) -> Callable[[], LineupResult]:
     """Hand a line-up out to be played where an executor works; return what waits for the result.
 
     The result is that of `measure`, whose arguments the others are. Agents may be the texts that make them, which
     other processes need where their code is in a file of a user's.
     """
-    made = [make_agent(agent) for agent in agents]
-    every = blocks(lineup, deals, seatings, made, control_variates, hands=hands)
+    every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
-    return lambda: summarise(rules, lineup, executor.gather(begun), seatings)
+    return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings)
 
 
 def _play_anywhere(state: tuple[Rules, Sequence[Agent | str], int], block: Block) -> Played:
     rules, agents, seed = state
     return play_block(rules, [make_agent(agent) for agent in agents], block, seed)
+
+
+# --- Contests ----------------------------------------------------------------------------------------------------
+
+
+class Contest(NamedTuple):
+    """Who plays what.
+
+    Attributes:
+        rules: what is played.
+        agents: texts; numbers of line-ups are places in it.
+        blocks: of one line-up, in order.
+    """
+
+    rules: Rules
+    agents: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(
+        cls,
+        rules: Rules,
+        agents: Mapping[str, Agent],
+        lineup: Sequence[str],
+        deals: range,
+        seatings: Seatings = "all",
+        *,
+        hands: int = 1,
+        most: int | None = None,
+    ) -> Contest:
+        """Return the contest of agents, by their texts, on some deals; luck is taken off hands where that is useful.
+
+        ``hands`` more than one make every game a match. ``most`` is the most deals of a block; None: as many as are
+        played in some seconds.
+        """
+        names = tuple(dict.fromkeys(lineup))
+        numbers = [names.index(name) for name in lineup]
+        luck_off = hands == 1 and useful_weights(rules) is not None
+        playing = [agents[name] for name in names]
+        every = blocks(numbers, deals, seatings, playing, luck_off, hands=hands, most=most)
+        return cls(rules, names, tuple(every))
+
+    def result(self, parts: Sequence[Played]) -> LineupResult:
+        """Return means and intervals of what its blocks brought."""
+        return summarise(self.rules, self.blocks[0].lineup, parts, self.blocks[0].seatings)
+
+    def __str__(self) -> str:
+        lineup = self.blocks[0].lineup
+        return f"{self.rules.title}: " + ", ".join(
+            f"{lineup.count(number)} x {name}" if lineup.count(number) > 1 else name
+            for number, name in enumerate(self.agents)
+        )
+
+
+def play_contests(
+    contests: Sequence[Contest],
+    agents: Mapping[str, Agent],
+    config: WorkersConfig,
+    seed: int,
+    *,
+    out: Path | None = None,
+    progress: Callable[[str], object] = str,
+) -> Iterator[tuple[Contest, list[Played]]]:
+    """Play all blocks that are not kept, then yield each contest with what its blocks brought.
+
+    Args:
+        contests: what is played.
+        agents: those of all contests, by their texts; other processes make them of these.
+        config: where work is done.
+        seed: of the deals and all choices.
+        out: a folder in which blocks are kept; None: they are kept in memory.
+        progress: is told what is being played.
+    """
+    kept = [block_cache(out, one.rules, one.agents, [agents[name] for name in one.agents], seed) for one in contests]
+    pairs = list(zip(contests, kept, strict=True))
+    tasks = [(there, block.name, one._replace(blocks=(block,))) for one, there in pairs for block in one.blocks]
+    state, make = (agents, seed), partial(_state_of, tuple(agents), seed)
+    with new_executor(config.processes, config.ray, config.threads) as executor:
+        fill(executor, _play_part, state, tasks, make, progress=progress, describe=", {}".format)
+    for one, there in pairs:
+        yield one, [Played.of_arrays(there[block.name]) for block in one.blocks]
+
+
+def _state_of(specs: Sequence[str], seed: int) -> tuple[Mapping[str, Agent], int]:
+    return {spec: make_agent(spec) for spec in specs}, seed
+
+
+def _play_part(state: tuple[Mapping[str, Agent], int], part: Contest) -> Arrays:
+    (agents, seed), (rules, names, (block,)) = state, part
+    return play_block(rules, [agents[name] for name in names], block, seed).arrays()
+
+
+# --- Sigma -------------------------------------------------------------------------------------------------------
 
 
 @cache

@@ -19,10 +19,9 @@ from mahjong_env import Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.contests import Contest, play_contests
 from mahjong_training.evaluation.estimates import Estimate, plain_json
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.matches import Contest, measure, play_contests, sigma
 from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.evaluation.standing import Kept
 from mahjong_training.learning import run as learning
@@ -30,8 +29,7 @@ from mahjong_training.learning.run_folder import RunFolder, same_policy
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 from mahjong_training.seeds import response_seed, training_seed
 
 FILE: Final = "best_response.json"

@@ -21,9 +21,8 @@ from mahjong_env import Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.contests import Contest, play_contests
 from mahjong_training.evaluation.estimates import plain_json
-from mahjong_training.evaluation.matches import sigma
+from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import run as learning
@@ -31,8 +30,7 @@ from mahjong_training.learning.run_folder import RunFolder, same_policy
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 
 FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"

@@ -26,9 +26,8 @@ from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, LearnerAgent, Trajectories, Weights, play_part
-from mahjong_training.runtime.executors import Executor, LocalExecutor
-from mahjong_training.runtime.limits import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.runtime.executors import Executor, LocalExecutor, new_executor
+from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 from mahjong_training.seeds import gate_seed, training_seed
 
 try:

@@ -107,19 +107,9 @@ def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], obj
         raise AgentError(".\n".join(filter(None, [str(error), kept()]))) from error
 
 
-class TimeLeft:
-    """An estimate of how much longer work will take, by how long it has taken; as text, to be put behind other text."""
-
-    def __init__(self, todo: int) -> None:
-        """Begin, with a number of parts of about the same size to be done."""
-        self._todo, self._done, self._start = todo, 0, time.monotonic()
-
-    def done(self, parts: int = 1) -> None:
-        """Count parts that are done."""
-        self._done += parts
-
-    def __str__(self) -> str:
-        if not self._done:
-            return ""
-        left = (time.monotonic() - self._start) / self._done * (self._todo - self._done)
-        return f"; about {left / 60:.0f} min left" if left > 90 else f"; about {left:.0f} s left"
+def time_left(begun: float, done: float, todo: float) -> str:
+    """Return in words about how much longer work will take, of which so much is done since a `time.monotonic`."""
+    if not done:
+        return ""
+    left = (time.monotonic() - begun) / done * (todo - done)
+    return f"; about {left / 60:.0f} min left" if left > 90 else f"; about {left:.0f} s left"

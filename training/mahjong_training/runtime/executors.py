@@ -179,6 +179,15 @@ class ProcessExecutor(Executor):
             future.cancel()
 
 
+def new_executor(processes: int = 1, ray: str | None = None, threads: int = 1) -> Executor:
+    """Return an executor, by the settings `WorkersConfig`; it starts nothing before it has a task."""
+    if ray is not None:
+        from mahjong_training.runtime.ray_cluster import RayExecutor  # which is made of what stands here
+
+        return RayExecutor(ray, processes if processes > 1 else None)
+    return ProcessExecutor(processes, threads) if processes > 1 else LocalExecutor()
+
+
 @contextmanager
 def _naming_dead_workers() -> Iterator[None]:
     try:

@@ -1,11 +1,12 @@
-"""Checks of numbers that users give: counts, threads and seeds."""
+"""Checks of settings that users give: counts, seeds, and where work is done."""
 
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import Any, Final
 
 from mahjong_training.errors import TrainingError
+from mahjong_training.runtime.ray_cluster import check_address
 from mahjong_training.seeds import USER_SEEDS
 
 _LARGEST: Final = 10**15  # all counts then stay exact wherever they are kept
@@ -27,3 +28,10 @@ def check_seed(seed: int) -> None:
     """Check that a seed is in the range of users' seeds (`mahjong_training.seeds`); else raise a TrainingError."""
     if not 0 <= seed < USER_SEEDS:
         raise TrainingError(f"--seed must be from 0 to {USER_SEEDS - 1}, not {seed}")
+
+
+def check_workers(settings: Any) -> None:
+    """Check ``processes``, ``threads`` and ``ray`` of some settings, before anything is started."""
+    check_counts(processes=settings.processes, threads=settings.threads)
+    if settings.ray is not None:
+        check_address(settings.ray, settings.processes)
