@@ -29,7 +29,7 @@ from mahjong_training.evaluation import command as evaluate
 from mahjong_training.evaluation import leaderboard, matches
 from mahjong_training.runtime import cache
 from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.versions import versions
+from mahjong_training.runtime.digests import versions
 from support.marks import everyday
 
 PAIRS = ("--deals", "2", "--mixed-deals", "0", "--matches", "0")

@@ -1,8 +1,9 @@
-"""The digests of agents: whatever their choices come from changes them, and nothing else."""
+"""What results depend on: the digests of agents, which change with whatever their choices come from; versions."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import mahjong_agents
 from mahjong_agents import make_agent
 from mahjong_env import rules
-from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.digests import agent_digests, code_of, differences, versions
 
 HEBEI = rules("hebei")
 
@@ -83,3 +84,35 @@ class TestAgentsFiles:
     def test_numbers(self, tmp_path):
         shutil.copy(Path(mahjong_agents.__file__).parent / "value" / "model.npz", tmp_path / "mine.npz")
         assert self.differs(f"value?numbers={tmp_path / 'mine.npz'}", tmp_path / "mine.npz")
+
+
+def test_another_process_has_the_same_versions():
+    command = [sys.executable, "-m", "mahjong_training.runtime"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+    assert said.startswith(f"Python {sys.version_info.major}.{sys.version_info.minor}, mahjong_env ")
+    assert all(f"{name} {number or 'not installed'}" in said for name, number in versions().items())
+    assert all(versions()[name] for name in ("mahjong_env", "code of mahjong_env", "numpy"))
+
+
+def test_differences_are_named():
+    ours = {"Python": "3.11", "numpy": "2.4.6", "torch": ""}
+    assert differences(ours, ours) == []
+    assert differences(ours, {**ours, "torch": "2.13.0"}) == []  # what we lack nobody else needs
+    assert differences(ours, {"Python": "3.12", "numpy": ""}) == [
+        "Python is 3.12 and not 3.11",
+        "numpy is missing and not 2.4.6",
+    ]
+
+
+@pytest.mark.parametrize("name", ["module.py", "folder/module.py", "table.npz", "weights.json", "policy.zip"])
+def test_the_digest_of_code_holds_source_and_data(name, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "page.md").write_text("words", encoding="utf-8")
+    before = code_of([tmp_path])
+    (tmp_path / "page.md").write_text("other words", encoding="utf-8")
+    assert code_of([tmp_path]) == before
+    (tmp_path / name).write_bytes(b"1\n")
+    after = code_of([tmp_path])
+    assert after != before
+    (tmp_path / name).write_bytes(b"2\n")
+    assert code_of([tmp_path]) not in (before, after)

@@ -24,8 +24,8 @@ from mahjong_env.cli import main
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime import ray_cluster
+from mahjong_training.runtime.digests import versions
 from mahjong_training.runtime.ray_cluster import RayExecutor, check_address, connected
-from mahjong_training.runtime.versions import versions
 from support.cluster import AGENTS, REASON, left_behind, small_cluster
 from support.spread_commands import COMMANDS, found_by
 

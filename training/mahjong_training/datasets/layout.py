@@ -21,7 +21,7 @@ from mahjong_env import rules as find_rules
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.scoring.wins import Source
 from mahjong_training.errors import DatasetError
-from mahjong_training.runtime.versions import CODE, versions
+from mahjong_training.runtime.digests import CODE, versions
 
 FORMAT: Final = "mahjong_env.dataset"
 FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards

@@ -1,5 +1,6 @@
 """``python -m mahjong_training.runtime``: the versions that every node of a cluster must have."""
 
-from mahjong_training.runtime.versions import main
+from mahjong_training.runtime.digests import installed, versions
 
-main()
+found = dict(versions()) | {name: installed(name) for name in ("ray", "gymnasium")}
+print(", ".join(f"{name} {number or 'not installed'}" for name, number in found.items()))

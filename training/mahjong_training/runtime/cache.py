@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from mahjong_env.basics.files import read_arrays
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.console import time_left
+from mahjong_training.runtime.digests import versions
 from mahjong_training.runtime.executors import Executor, State, Task, Work
 from mahjong_training.runtime.folders import make_folder, write_bytes
-from mahjong_training.runtime.versions import versions
 
 Arrays = Mapping[str, NDArray[Any]]
 

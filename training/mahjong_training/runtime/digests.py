@@ -1,4 +1,7 @@
-"""Digests of agents and rules: what their choices come from, for the keys of kept results and the ledger of tests."""
+"""What results depend on: versions and code of this process, the rules, and what the choices of agents come from.
+
+Kept results, the ledger of blind tests and the nodes of a cluster are compared by it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,11 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +24,62 @@ from mahjong_agents import Agent, PolicyFileError
 from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.agent import NUMBERS_PATH
 from mahjong_agents.value.folding import NUMBERS_PATH as FOLDING_PATH
-from mahjong_env import AgentError, Rules
+from mahjong_env import AgentError, Rules, __version__
 from mahjong_env.environments.agents import KIND, parse_address
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
-from mahjong_training.runtime.versions import OURS
 
+Versions = Mapping[str, str]
+"""Versions by name; "" for a package that is not installed."""
+
+OURS: Final = ("mahjong_env", "mahjong_agents", "mahjong_training")
+CODE: Final = "code of mahjong_env"
+_CODE_FILES: Final = {".py", ".npz", ".json", ".zip"}
+_OTHERS: Final = ("numpy", "torch")
+"""Packages whose versions may change the numbers that come out."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
+
+
+@cache
+def versions() -> Versions:
+    """Return the versions of this process: of Python, of this package and its code, of numpy and torch."""
+    found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}", "mahjong_env": __version__, CODE: _code()}
+    return found | {name: installed(name) for name in _OTHERS}
+
+
+def differences(expected: Versions, found: Versions) -> list[str]:
+    """Return a text for each version that is not as expected; what is missing there nobody else needs."""
+    return [
+        f"{name} is {found.get(name) or 'missing'} and not {wanted}"
+        for name, wanted in expected.items()
+        if wanted and found.get(name) != wanted
+    ]
+
+
+def installed(name: str) -> str:
+    """Return the version of a distribution; "" if it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _code() -> str:
+    """Return the digest of what is installed here: two checkouts may differ and bear the same version."""
+    specs = map(find_spec, OURS)
+    return code_of(Path(folder) for spec in specs if spec for folder in sorted(spec.submodule_search_locations or ()))
+
+
+def code_of(folders: Iterable[Path]) -> str:
+    """Return a digest of the source in some folders, and of the numbers and policies that it reads."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(path for path in folder.rglob("*") if path.suffix in _CODE_FILES):
+            digest.update(file.relative_to(folder).as_posix().encode())
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()[:12]
+
+
+# --- Rules and agents --------------------------------------------------------------------------------------------
 
 
 def rules_identity(rules: Rules) -> list[Any]:

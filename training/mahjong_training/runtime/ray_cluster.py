@@ -23,8 +23,8 @@ from typing import Any, Final
 
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_training.errors import TrainingError, WorkerError
+from mahjong_training.runtime.digests import OURS, Versions, differences, versions
 from mahjong_training.runtime.executors import Executor, carry_out, set_threads
-from mahjong_training.runtime.versions import OURS, Versions, differences, versions
 
 LOCAL: Final = "local"
 """The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
