@@ -75,7 +75,7 @@ class ResultCache:
         write_bytes(self._folder / f"{name}.npz", data.getvalue())
 
     def how_far(self, parts: int) -> str:
-        """Return in words how many of so many results are in the folder; "" if there is none."""
+        """Return in words how many of the parts are in the folder; "" if there is none."""
         if self._folder is None:
             return ""
         kept = len(list(self._folder.glob("*.npz")))
