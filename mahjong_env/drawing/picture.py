@@ -231,30 +231,14 @@ _TEXT: Final = 20.0
 _LEAST_WIDTH: Final = 640.0
 
 
-@dataclass(frozen=True)
-class ShownHand:
-    """A hand to be drawn.
-
-    Attributes:
-        tiles: its concealed kinds, without the winning tile.
-        winning_tile: the kind that completes it; None: none.
-        melds: declared sets.
-        flowers: exposed flowers.
-        wild: the wild kind, -1 for none.
-    """
-
-    tiles: tuple[int, ...]
-    winning_tile: int | None = None
-    melds: tuple[ShownMeld, ...] = ()
-    flowers: tuple[int, ...] = ()
-    wild: int = -1
-
-
-def hand_svg(hand: ShownHand, *, lines: Sequence[str] = (), theme: str = "light") -> str:
+def hand_svg(
+    groups: Sequence[Sequence[int] | ShownMeld], *, wild: int = -1, lines: Sequence[str] = (), theme: str = "light"
+) -> str:
     """The picture of a hand.
 
     Args:
-        hand: what is drawn: concealed tiles, the winning tile, melds, flowers, from the left.
+        groups: what lies apart from each other, from the left: kinds, or declared sets.
+        wild: the wild kind, -1 for none.
         lines: written below, as outlines.
         theme: "light" or "dark".
 
@@ -267,20 +251,16 @@ def hand_svg(hand: ShownHand, *, lines: Sequence[str] = (), theme: str = "light"
     colours = theme_named(theme)
 
     def draw(kind: int) -> str:
-        return tile_svg(None if kind == HIDDEN else kind, theme=theme, is_wild=HIDDEN != kind == hand.wild)
+        return tile_svg(None if kind == HIDDEN else kind, theme=theme, is_wild=HIDDEN != kind == wild)
 
     row = Row(draw)
-    for kind in hand.tiles:
-        row.tile(kind)
-    if hand.winning_tile is not None:
-        row.gap(24)
-        row.tile(hand.winning_tile)
-    for meld in hand.melds:
-        row.gap(24)
-        row.meld(meld)
-    for number, kind in enumerate(hand.flowers):
-        row.gap(0 if number else 24)
-        row.tile(kind)
+    for number, group in enumerate(groups):
+        row.gap(24 if number else 0)
+        if isinstance(group, ShownMeld):
+            row.meld(group)
+        else:
+            for kind in group:
+                row.tile(kind)
     width = max([row.width, _LEAST_WIDTH, *(text_width(line, _TEXT) for line in lines)]) + 2 * _MARGIN
     height = HEIGHT + 2 * _MARGIN + _LINE * len(lines) + (10 if lines else 0)
     text = "".join(

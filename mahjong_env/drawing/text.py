@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import numpy as np
 
@@ -87,12 +87,11 @@ def folded(text: str, width: int) -> list[str]:
     return [margin + first, *(f"{margin}    {line}" for line in others)]
 
 
-def has_colour(stream: TextIO | None = None) -> bool:
+def has_colour() -> bool:
     """Whether to write colours: to a terminal that has them, unless NO_COLOR asks for none (https://no-color.org)."""
-    stream = sys.stdout if stream is None else stream
-    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if sys.stdout is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def paint(text: str, wild: int = -1) -> str:

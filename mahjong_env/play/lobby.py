@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from mahjong_env.basics.errors import RulesError
-from mahjong_env.drawing.table import read_table
+from mahjong_env.drawing.table import WINDS, read_table
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent
 from mahjong_env.play.match import PersonsMatch, RequestError
@@ -19,7 +19,6 @@ from mahjong_env.ruleset import knobs
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
 
-_WINDS: Final = ("East", "South", "West", "North")
 _HANDS: Final = (1, 4, 8, 16)
 _SHOWN_AFTER: Final = 9  # answers: by then there are rivers and a claim or two
 
@@ -100,7 +99,7 @@ def person_at(played: Rules, seed: int, seat: int) -> int:
     """Who has a wind in the first hand that is dealt from a seed: 0 East, and so on; else the person who sits out."""
     places = [place for place in read_table(Engine(played, 1, seed=seed), 0).places if place]
     seated = {place.wind: place.person for place in places}
-    return seated.get(_WINDS[seat], played.people - 1)
+    return seated.get(WINDS[seat], played.people - 1)
 
 
 def _page(played: Rules, language: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
-from mahjong_env.drawing.picture import ShownHand, hand_svg
+from mahjong_env.drawing.picture import hand_svg
 from mahjong_env.drawing.table import HIDDEN, ShownMeld, shown_meld
 from mahjong_env.drawing.text import chinese_names, columns, groups_text, padded, tiles_text
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
@@ -51,20 +51,23 @@ class Explained:
         width = max(columns(name) for name, _ in rows)
         lines += [f"sets      {groups_text(receipt.groups)}", "", f"{padded('row', width)}  value"]
         lines += [f"{'-' * width}  -----", *(f"{padded(name, width)}  {value}" for name, value in rows), ""]
-        lines += [f"seat {seat} {self._payment(amount)}: {why}" for seat, amount, why in self._payments()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._paid()])
 
     def svg(self, theme: str = "light") -> str:
         """A picture of the hand with its rows and payments in English."""
-        if not self.scored.legal:
-            return hand_svg(self._hand(), lines=[f"May not win: {self.scored.reason}."], theme=theme)
-        rows = [f"{name}  {value}" for name, value in self._rows({})]
-        paid = [f"seat {seat} {self._payment(amount)}: {why}" for seat, amount, why in self._payments()]
-        return hand_svg(self._hand(), lines=[*rows, f"The hand is worth {self._worth()}.", *paid], theme=theme)
+        lines = [f"May not win: {self.scored.reason}."]
+        if self.scored.legal:
+            rows = [f"{name}  {value}" for name, value in self._rows({})]
+            lines = [*rows, f"The hand is worth {self._worth()}.", *self._paid()]
+        tiles, winning, flowers = self._tiles()
+        melds = [self._meld(text) for text in self.described.get("melds") or ()]
+        groups: list[Sequence[int] | ShownMeld] = [tiles, winning, *melds, flowers]
+        return hand_svg([group for group in groups if group], wild=self._wild(), lines=lines, theme=theme)
 
     def page(self) -> str:
         """One self-contained page, in English and Chinese: the hand drawn by its sets, its rows, and the payments."""
         title, receipt = f"{self.rules.title} {self.rules.chinese}", self.scored.receipt
+        tiles, winning, flowers = self._tiles()
         if receipt is not None:
             groups = [(group.kinds, group.winning) for group in receipt.groups]
             in_chinese = zip(self._payments(), self._payments(1), strict=True)
@@ -75,21 +78,17 @@ class Explained:
             rows = [*self._rows(), ("The hand is worth 这手牌值", self._worth())]
             body = _table(("row 番种", "value 值"), rows) + _table(("who 谁", "points 分", "why 原因"), paid)
         else:
-            shown = self._hand()
             melds = [parse_meld(text).tiles for text in self.described.get("melds") or ()]
-            last = () if shown.winning_tile is None else (shown.winning_tile,)
-            groups = [(tuple(kinds), -1) for kinds in (shown.tiles, last, *melds)]
+            groups = [(tuple(kinds), -1) for kinds in (tiles, winning, *melds)]
             body = f"<p>May not win: {html.escape(self.scored.reason)}.</p>"
-        drawn = "".join(
-            self._drawn(kinds, winning) for kinds, winning in [*groups, (self._hand().flowers, -1)] if kinds
-        )
+        drawn = "".join(self._drawn(kinds, place) for kinds, place in [*groups, (flowers, -1)] if kinds)
         hand = f'<p>{html.escape(self._hand_text())}</p><div class="tiles groups">{drawn}</div>'
         return document_html(title, f"<h1>{html.escape(title)}</h1>{hand}<section>{body}</section>")
 
     # --- parts -----------------------------------------------------------------------------------------------------
     def _drawn(self, kinds: Sequence[int], winning: int) -> str:
         """Tiles side by side, the winning one framed."""
-        wild = self._hand().wild
+        wild = self._wild()
         tiles = [
             f'<span class="tile{" winning" if place == winning else ""}" role="img" aria-label="{tile_name(kind)}">'
             f'<svg viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind, is_wild=kind == wild)}</svg></span>'
@@ -132,9 +131,12 @@ class Explained:
             if amount
         ]
 
-    @staticmethod
-    def _payment(amount: int) -> str:
-        return f"pays {-amount}" if amount < 0 else f"receives {amount}"
+    def _paid(self) -> list[str]:
+        """The payments in English, a line each."""
+        return [
+            f"seat {seat} {f'pays {-amount}' if amount < 0 else f'receives {amount}'}: {why}"
+            for seat, amount, why in self._payments()
+        ]
 
     def _hand_text(self) -> str:
         told = [" ".join(tiles_text(parse_tiles(part)) for part in re.split(r"[\s,]+", self.described["hand"]) if part)]
@@ -148,16 +150,16 @@ class Explained:
         told += [f"wild {self.described['wild']}"] if self.described.get("wild") else []
         return ", ".join(told)
 
-    def _hand(self) -> ShownHand:
-        winning, wild = self.described.get("winning_tile"), self.described.get("wild")
-        fixed = self.rules.fixed_wild if self.rules.has_wild else None
-        return ShownHand(
-            tiles=tuple(sorted(parse_tiles(self.described["hand"]))),
-            winning_tile=parse_kind(winning) if winning else None,
-            melds=tuple(self._meld(text) for text in self.described.get("melds") or ()),
-            flowers=tuple(sorted(parse_tiles(self.described.get("flowers") or ""))),
-            wild=parse_kind(wild) if wild else -1 if fixed is None else fixed,
-        )
+    def _tiles(self) -> tuple[list[int], list[int], list[int]]:
+        """The concealed tiles without the winning one, that one if there is one, and the flowers."""
+        winning = self.described.get("winning_tile")
+        hand, flowers = (sorted(parse_tiles(self.described.get(name) or "")) for name in ("hand", "flowers"))
+        return hand, [parse_kind(winning)] if winning else [], flowers
+
+    def _wild(self) -> int:
+        """The wild kind, -1 for none."""
+        wild, fixed = self.described.get("wild"), self.rules.fixed_wild if self.rules.has_wild else None
+        return parse_kind(wild) if wild else -1 if fixed is None else fixed
 
     def _meld(self, text: str) -> ShownMeld:
         meld, seats = parse_meld(text), self.rules.seats
