@@ -11,25 +11,33 @@ from itertools import count
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
 from mahjong_env.cli.terminal import say, width
-from mahjong_env.drawing.table import person_name
-from mahjong_env.drawing.text import WIDTH, Reader, has_colour, legal_text, standings_text, table_text
+from mahjong_env.drawing.table import WINDS, person_name
+from mahjong_env.drawing.text import (
+    WIDTH,
+    Deed,
+    Reader,
+    deeds,
+    has_colour,
+    legal_text,
+    outcome_text,
+    standings_text,
+    table_text,
+)
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.agents import Opponent, agent_name, agent_names, ask_alone, find_agent
+from mahjong_env.engine.outcome import StepResult, hand_info
+from mahjong_env.environments.agents import Opponent, agent_names, find_agent
 from mahjong_env.play.games import reviewer
-from mahjong_env.play.hints import advice, prospects, why_not
+from mahjong_env.play.hints import why_not
 from mahjong_env.play.lobby import Lobby, person_at
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
-from mahjong_env.play.story import Story, situation_text
-from mahjong_env.play.words import matching
-from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records, nth_record
+from mahjong_env.play.words import aim, matching
+from mahjong_env.records import GameRecord, RecordWriter, count_records, nth_record
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
 
@@ -80,10 +88,10 @@ def run(chosen: argparse.Namespace) -> int:
         if chosen.browser:
             _serve(chosen, rules, seed, kept, hints, begun)
         elif rules is not None:
-            engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-            settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
             say(f"seed {seed}; you are {person_name(chosen.seat)}", HELP, LEGEND, "")
-            play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
+            settings: dict[str, Any] = {"hints": hints, "write": kept, "thoughts": chosen.thoughts}
+            begin = partial(PersonsMatch, rules, agents, seed=seed, num_hands=chosen.num_hands, **settings)
+            play(begin, Reader(chosen.seat, chosen.unicode), colour=has_colour())
     finally:  # Ctrl-C leaves the table, too
         print("with --record FILE a match can be looked at again and reviewed" if kept is None else kept.told())
     return 0
@@ -182,65 +190,82 @@ def _serve(
 
 
 def play(
-    engine: Engine,
-    agents: list[Opponent | None],
-    rng: np.random.Generator,
-    *,
-    unicode: bool = False,
-    hints: Opponent | None = None,
-    colour: bool = False,
-    read: Callable[[str], str] = input,
-    keep: Callable[..., object] | None = None,
-    thoughts: bool = False,
+    begin: Callable[..., PersonsMatch], you: Reader, *, colour: bool = False, read: Callable[[str], str] = input
 ) -> None:
-    """Play an engine's one game.
+    """Play a match at the terminal.
 
     Args:
-        engine: the game.
-        agents: who plays, by person; None is the person at the terminal.
-        rng: where the agents' chance comes from.
-        unicode: tiles as Unicode characters.
-        hints: who is asked for hints.
+        begin: begins it, with what is to be told of it as the argument ``tell``.
+        you: the person.
         colour: write colours.
         read: what reads a line, given a prompt.
-        keep: takes the record of the match, as far as it is played.
-        thoughts: record what agents thought of their choices.
     """
-    tell = partial(say, colour=colour)
-    you = Reader(agents.index(None), unicode)
-    names = ["you" if agent is None else agent_name(agent) for agent in agents]
-    recorder = Recorder(engine, keep or (lambda *records: None), agents=names, thoughts=thoughts)
-    story = Story(engine, you, recorder.step)
-    tell(situation_text(engine, you), "", *story.opening())
+    say_in_colour = partial(say, colour=colour)
+    has_begun = False
+
+    def tell(engine: Engine, what: Deed | StepResult | None) -> None:
+        nonlocal has_begun
+        if isinstance(what, StepResult):
+            ended, receipt = hand_info(what.outcome, 0), what.outcome.receipts[0]
+            say_in_colour(outcome_text(ended, you, engine.rules, receipt))
+            return
+        if what is None and not has_begun:
+            say_in_colour(situation_text(engine, you), "")
+        has_begun = True
+        done = deeds(engine.view(seats=you.person)) if what is None else [what]
+        say_in_colour(*(f"{you.name(deed[1])} {you.deed(*deed)}" for deed in done))
+
+    match = begin(tell=tell)
+    show = partial(table_text, match.engine, unicode=you.unicode, colour=colour, width=width(WIDTH))
     try:
-        while engine.seat_to_act[0] >= 0:
-            agent = agents[int(engine.seat_to_act[0])]
-            if agent is None:
-                tell(*story.draw())
-                print(table_text(engine, person=you.person, unicode=unicode, colour=colour, width=width(WIDTH)))
-                answer = ask_person(engine, read, you, tell, hints)
-                if answer is None:
-                    tell("you have left the table")
-                    return
-            else:
-                answer = ask_alone(agent, engine, rng, recorder.thoughts)
-            tell(*story.play(answer)[1])
+        while match.waits_for != "over":
+            if match.waits_for == "next":
+                match.next_hand(match.position)
+                continue
+            print(show(person=you.person))
+            answer = ask_person(match, read, you, say_in_colour)
+            if answer is None:
+                say_in_colour("you have left the table")
+                return
+            match.answer(match.position, answer)
     finally:
-        recorder.close()
-    tell(standings_text(engine.points[0].tolist(), you))
-    tell("all hands:")
-    print(table_text(engine, unicode=unicode, colour=colour, width=width(WIDTH)))
+        match.leave()
+    say_in_colour(standings_text(match.points_by_hand[-1], you), "all hands:")
+    print(show())
+
+
+def situation_text(engine: Engine, reader: Reader) -> str:
+    """The aim of a hand, and the meaning of its headline: the order of turns, the winds, the streak, the wild tile."""
+    state, rules = engine.state, engine.rules
+    persons = state.person_at[0].tolist()
+    order = " -> ".join(reader.name(person) for person in persons)
+    dealer = reader.name(persons[int(state.dealer[0])])
+    wind = WINDS[int(state.round_wind[0])]
+    lines = [
+        *aim(rules),
+        f"turns go {order} and round again",
+        "a chow is claimed from the player before, everything else from anybody",
+        f"{wind} round: {wind} is the round wind; each seat's own wind stands beside its name",
+    ]
+    streak = int(state.streak[0])
+    times = {0: "has just got the deal", 1: "has kept it once", 2: "has kept it twice"}
+    kept = times.get(streak, f"has kept it {streak} times")
+    is_you = persons[int(state.dealer[0])] == reader.person
+    kept = kept.replace("has", "have", int(is_you))
+    lines.append(f"{dealer} deal{'' if is_you else 's'} and {kept}: the dealer's streak is {streak}")
+    if state.wild[0] >= 0:
+        turned = f", because {reader.tiles([state.indicator[0]])} was turned up" if state.indicator[0] >= 0 else ""
+        lines.append(f"{reader.tiles([state.wild[0]])} is wild{turned}: it stands for any tile of a set or pair")
+    if rules.uses_flowers:
+        lines.append("flowers and seasons are laid open and replaced from the end of the wall")
+    return "\n".join(lines)
 
 
 def ask_person(
-    engine: Engine,
-    read: Callable[[str], str],
-    you: Reader,
-    tell: Callable[..., None] = print,
-    hints: Opponent | None = None,
-) -> int | None:
+    match: PersonsMatch, read: Callable[[str], str], you: Reader, tell: Callable[..., None] = print
+) -> str | None:
     """Read one legal action; None when the person leaves."""
-    legal = [ACTIONS[number] for number in np.flatnonzero(engine.action_mask[0])]
+    legal = match.legal()
     while True:
         try:
             text = " ".join(read("> ").lower().split())
@@ -249,16 +274,16 @@ def ask_person(
         if text in ("q", "quit"):
             return None
         if text in ("", "?", "help"):
-            tell(HELP, LEGEND, situation_text(engine, you))
+            tell(HELP, LEGEND, situation_text(match.engine, you))
             text = ""
         elif text in ("h", "hint"):
-            tell(_hint(engine, hints))
+            tell(_hint(match.hint(match.position)))
             continue
         fits = matching(text, legal)
         if len(fits) == 1:
-            return ACTIONS.index(fits[0])
+            return fits[0]
         if not fits and text:
-            tell(_refusal(engine, text))
+            tell(_refusal(match.engine, text))
         tell(f"you may {legal_text(map(ACTIONS.index, fits or legal), you.unicode)}")
 
 
@@ -270,13 +295,12 @@ def _refusal(engine: Engine, text: str) -> str:
     return f"no {text} is possible now" if len(meant) > 1 else why_not(engine, ACTIONS.index(meant[0]))
 
 
-def _hint(engine: Engine, hints: Opponent | None) -> str:
-    if hints is None:
-        return "there is nobody to ask for a hint"
-    name, action = advice(hints, engine)
+def _hint(told: dict[str, Any]) -> str:
+    """What `PersonsMatch.hint` tells, in a line."""
+    action = told["advice"]
     verb, _, rest = action.partition(" ")
     words = {"chow": f"claim a chow ({action})", "concealed": f"declare a {action}", "added": f"declare an {action}"}
     would = words.get(verb, f"claim the {verb}" if verb in ("pung", "kong") else f"{verb} {rest}".strip())
-    after = {one.action: one for one in prospects(engine.view())}.get(action)
-    then = "" if after is None else f": then {after.distance} from a win, {after.tiles} unseen tiles help"
-    return f"{name} would {would}{then}"
+    after = next((one for one in told["prospects"] if one["action"] == action), None)
+    then = f": then {after['distance']} from a win, {after['tiles']} unseen tiles help" if after else ""
+    return f"{told['agent']} would {would}{then}"

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG, PASS, WIN
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
+from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.cli.arguments import (
     add_game,
     add_rules,
@@ -21,12 +23,21 @@ from mahjong_env.cli.arguments import (
     write_text,
 )
 from mahjong_env.cli.terminal import say, width
-from mahjong_env.drawing.text import WIDTH, Reader, has_colour, standings_text, table_text
+from mahjong_env.drawing.text import (
+    WIDTH,
+    Reader,
+    deeds,
+    has_colour,
+    legal_text,
+    outcome_text,
+    standings_text,
+    table_text,
+)
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.environments.agents import agent_name, ask_alone
-from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
+from mahjong_env.state.arrays import Event, Phase
 from mahjong_env.viewer import viewer_html
 
 
@@ -99,7 +110,8 @@ def _tell(
 ) -> None:
     """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
     colour = has_colour()
-    story = Story(engine, Reader(unicode=chosen.unicode), step)
+    reader = Reader(unicode=chosen.unicode)
+    story = Story(engine, reader, step)
     say(LEGEND, "")
     say(*story.opening(), colour=colour)
     is_new = True
@@ -114,6 +126,77 @@ def _tell(
         is_new = bool(result.hand_over[0])
         say(*lines, colour=colour)
         if result.done[0]:
-            say(standings_text(engine.points[0].tolist(), story.reader), colour=colour)
+            say(standings_text(engine.points[0].tolist(), reader), colour=colour)
     if chosen.tables != "none":
         print(table_text(engine, unicode=chosen.unicode, colour=colour, width=width(WIDTH)))
+
+
+class Story:
+    """Tells the one game of an engine move by move to spectators, who see all hands."""
+
+    def __init__(self, engine: Engine, reader: Reader, step: Callable[[list[int]], StepResult]) -> None:
+        """Begin where the engine is; ``step`` plays actions, as `Engine.step` and `Recorder.step` do."""
+        self._engine, self._state, self._reader, self._step = engine, engine.state, reader, step
+        self._flowers = np.zeros_like(engine.state.flowers[0])
+
+    def opening(self) -> list[str]:
+        """The flowers that have been laid open when a hand begins."""
+        new = [(self._person(seat), self._new_flowers(seat)) for seat in range(self._engine.num_seats)]
+        return [f"{self._reader.does(person, 'lay')} open {tiles}" for person, tiles in new if tiles]
+
+    def play(self, action: int) -> tuple[StepResult, list[str]]:
+        """Step the game with one action, and say what happens.
+
+        Returns:
+            What `Engine.step` returns, and lines. The result of a hand that has ended is among them, and the opening
+            of the next one.
+        """
+        in_turn = self._state.phase[0] == Phase.TURN
+        lines = [self._turn(action) if in_turn else self._answer(action)]
+        told = len(deeds(self._engine.view(seats=0)))
+        result = self._step([action])
+        if result.hand_over[0]:
+            ended, receipt = hand_info(result.outcome, 0), result.outcome.receipts[0]
+            lines.append(outcome_text(ended, self._reader, self._engine.rules, receipt))
+            self._flowers[...] = 0
+            if not result.done[0]:
+                lines += self.opening()
+        elif not in_turn:  # a claim has been granted
+            granted = [deed for deed in deeds(self._engine.view(seats=0))[told:] if deed[0] != Event.FLOWER]
+            lines += [f"{self._reader.name(deed[1])} {self._reader.deed(*deed)}" for deed in granted]
+        return result, lines
+
+    def _turn(self, action: int) -> str:
+        """What the seat in its turn has drawn, and does."""
+        state, reader, seat = self._state, self._reader, int(self._state.actor[0])
+        person, flowers, drawn = self._person(seat), self._new_flowers(seat), int(state.drawn[0])
+        told = [f"{reader.verb(person, 'lay')} open {flowers}"] if flowers else []
+        if drawn >= 0:
+            where = " from the end of the wall" if flowers or state.kong_draws[0] else ""
+            told.append(f"{reader.verb(person, 'draw')} {reader.tiles([drawn])}{where}")
+        if action == WIN:
+            told.append(f"{reader.verb(person, 'declare')} a win")
+        else:
+            later = Event.CONCEALED_KONG if action < ADDED_KONG else Event.ADDED_KONG
+            told.append(reader.deed(Event.DISCARD if action < CONCEALED_KONG else later, person, action % NUM_KINDS))
+        return f"{reader.name(person)} {', '.join(told)}"
+
+    def _answer(self, action: int) -> str:
+        """The answer of a seat to an offered tile, which nobody at the table hears."""
+        person = self._person(int(self._state.actor[0]))
+        if action == WIN:
+            return f"{self._reader.does(person, 'declare')} a win"
+        if action != PASS:
+            return f"{self._reader.does(person, 'call')} {ACTIONS[action]}"
+        legal = np.flatnonzero(self._engine.action_mask[0])
+        return f"{self._reader.does(person, 'pass')} ({legal_text(legal[legal != PASS]).replace('; ', ', ')} possible)"
+
+    def _new_flowers(self, seat: int) -> str:
+        """The flowers that a seat has laid open since this was last asked."""
+        now = self._state.flowers[0, seat]
+        new = np.repeat(np.arange(len(now)), np.maximum(now - self._flowers[seat], 0))
+        self._flowers[seat] = now
+        return self._reader.tiles(new) if new.size else ""
+
+    def _person(self, seat: int) -> int:
+        return int(self._state.person_at[0, seat])

@@ -178,7 +178,7 @@ class Reader:
         """
         tile, source = self.tiles([kind]), f" from {self.name(giver)}" if giver >= 0 and detail >= 0 else ""
         if event == Event.DISCARD:
-            return f"{self.verb(person, 'discard')} {tile}{' (just drawn)' if detail == 1 else ''}"
+            return f"{self.verb(person, 'discard')} {tile}"
         if event == Event.FLOWER:
             return f"{self.verb(person, 'lay')} open {tile}"
         if event == Event.CONCEALED_KONG:
@@ -289,19 +289,15 @@ def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
     return "; ".join(f"{verb} {tiles_text(kinds, unicode)}" if kinds else verb for verb, kinds in gathered.items())
 
 
-_DEEDS: Final = (Event.DISCARD, *map(int, list(MeldType)[1:]))
+Deed = tuple[int, int, int, int, int]
+"""The arguments of `Reader.deed`."""
+_DEEDS: Final = (Event.DISCARD, Event.FLOWER, *map(int, list(MeldType)[1:]))
 
 
-def deeds(view: View, *, flowers: bool = False) -> list[tuple[int, int, int, int, int]]:
-    """What all have seen of the hand of a view's one row: discards and melds in order, as arguments of `Reader.deed`.
-
-    Args:
-        view: of one seat.
-        flowers: whether flowers are among them, too.
-    """
+def deeds(view: View) -> list[Deed]:
+    """What all have seen of the hand of a view's one row: discards, melds and flowers in order."""
     persons = [*view.person[0].tolist(), -1]  # slot -1 is nobody
-    wanted = [*_DEEDS, Event.FLOWER] if flowers else _DEEDS
-    listed = view.events[0][np.isin(view.events[0, :, 0], wanted)].tolist()
+    listed = view.events[0][np.isin(view.events[0, :, 0], _DEEDS)].tolist()
     return [(event, persons[slot], kind, detail, persons[giver]) for event, slot, kind, detail, giver in listed]
 
 
@@ -320,10 +316,8 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
     if state.phase[game] == Phase.OVER:
         return ""
     told = "the hand has been dealt"
-    if done := deeds(engine.view([game])):
-        event, person, kind, claimed, giver = done[-1]
-        detail = -1 if event == Event.DISCARD else claimed
-        told = f"{reader.name(person)} {reader.deed(event, person, kind, detail, giver)}"
+    if done := [deed for deed in deeds(engine.view([game])) if deed[0] != Event.FLOWER]:
+        told = f"{reader.name(done[-1][1])} {reader.deed(*done[-1])}"
     drawn = int(state.drawn[game])
     if state.phase[game] != Phase.TURN or drawn < 0:
         return told
@@ -400,16 +394,19 @@ def seat_text(view: View, row: int = 0) -> str:
     """
     view = view.take([row])
     you = int(view.own_person[0])
-    reader, table, done = Reader(you), seen_table(view), deeds(view, flowers=True)
+    reader, table, done = Reader(you), seen_table(view), deeds(view)
     # Nobody chooses to lay a flower open.
     own = max(
         (number for number, (event, who, *_) in enumerate(done, 1) if who == you and event != Event.FLOWER), default=0
     )
-    parts = (("up to your last move", done[:own]), ("since then" if own else "so far", done[own:]))
+    told = [
+        f"{reader.name(who)} {reader.deed(event, who, kind, detail, giver)}"
+        f"{' (just drawn)' if event == Event.DISCARD and detail == 1 else ''}"
+        for event, who, kind, detail, giver in done
+    ]
+    parts = (("up to your last move", told[:own]), ("since then" if own else "so far", told[own:]))
     lines = [part for line in _lines(table, reader) for part in folded(line, WIDTH)]
-    for when, some in parts:
-        if some:
-            lines.append(f"{when}: {'; '.join(f'{reader.name(one[1])} {reader.deed(*one)}' for one in some)}")
+    lines += [f"{when}: {'; '.join(some)}" for when, some in parts if some]
     held = np.repeat(np.arange(NUM_KINDS), view.hand[0])
     lines.append(f"your tiles in words: {', '.join(map(tile_name, held.tolist()))}")
     return "\n".join(lines)

@@ -16,8 +16,9 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
-from mahjong_env.drawing.text import deeds, marks_in_words
+from mahjong_env.drawing.text import Deed, deeds, marks_in_words
 from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
 from mahjong_env.environments.agents import Opponent, agent_name, ask_alone
 from mahjong_env.play.hints import advice, prospects, why_not, win_now
 from mahjong_env.records import GameRecord, Recorder, Replay
@@ -116,6 +117,7 @@ class PersonsMatch:
         file: str = "",
         thoughts: bool = False,
         begun: tuple[GameRecord, int] | None = None,
+        tell: Callable[[Engine, Deed | StepResult | None], object] = lambda engine, what: None,
     ) -> None:
         """Deal, and let the agents play until the person is asked.
 
@@ -129,13 +131,16 @@ class PersonsMatch:
             file: which file that is.
             thoughts: record what agents thought of their choices.
             begun: a recorded match and the number of its actions after which it goes on, with its own cards and hands.
+            tell: is told what the person sees while agents play: None when a hand begins or the match goes on, then
+                every deed, and the step in which the hand ends.
 
         Raises:
             RecordError: the match that goes on cannot be played, or is over by then.
         """
         self.rules, self.person, self.agents = rules, agents.index(None), agents
         self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands) if begun is None else Replay(begun[0]).engine
-        self._hints, self._write, self._file, self._rng = hints, write, file, np.random.default_rng(seed)
+        self._hints, self._write, self._file, self._tell = hints, write, file, tell
+        self._rng = np.random.default_rng(seed)
         self.names = ["you" if agent is None else agent_name(agent) for agent in agents]
         self._recorder = Recorder(self.engine, self._keep, agents=self.names, thoughts=thoughts)
         self.position, self.waits_for = 0, "answer"
@@ -294,12 +299,14 @@ class PersonsMatch:
             if result.hand_over[0]:
                 self.points_by_hand.append(result.outcome.points[0].tolist())
         self._show({"type": "resumed"})
+        self._tell(self.engine, None)
         self._let_agents_play()
 
     def _start_hand(self) -> None:
         self.waits_for = "answer"
         self.frames = []
         self._show({"type": "start"})
+        self._tell(self.engine, None)
         self._let_agents_play()
 
     def _let_agents_play(self) -> None:
@@ -319,11 +326,16 @@ class PersonsMatch:
             self.frames.append(end_of_hand(result, before, self.rules))
             self._last = self.frames[-1]
             self.waits_for = "over" if result.done[0] else "next"
+            self._tell(self.engine, result)
             return
-        for event, person, kind, detail, giver in deeds(self.engine.view(seats=self.person))[told:]:
+        for deed in deeds(self.engine.view(seats=self.person))[told:]:
+            self._tell(self.engine, deed)
+            event, person, kind, detail, giver = deed
+            if event == Event.FLOWER:  # the table shows it
+                continue
             claimed = detail >= 0 and event != Event.DISCARD
-            deed = {"type": _DEEDS[event, claimed], "person": person, "tile": detail if claimed else kind}
-            self._show({**deed, "from": giver} if claimed else deed)
+            shown = {"type": _DEEDS[event, claimed], "person": person, "tile": detail if claimed else kind}
+            self._show({**shown, "from": giver} if claimed else shown)
 
     def _show(self, event: dict[str, Any]) -> None:
         """Add what the person sees now; what has been paid since the last frame is seen by the points."""

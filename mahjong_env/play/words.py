@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from mahjong_env.drawing.table import seen_table
 from mahjong_env.drawing.text import Reader, offer_text, seat_text
 from mahjong_env.observation.view import View
 from mahjong_env.play.hints import why_not
-from mahjong_env.play.story import aim
 from mahjong_env.rulebook.page import rules_in_short
 from mahjong_env.ruleset.questions import Rules
 
@@ -82,6 +81,18 @@ class UnclearAnswerError(MahjongError):
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------------
+
+
+def aim(rules: Rules) -> list[str]:
+    """The aim of the game, in lines."""
+    sets = {4: "four", 5: "five"}.get(rules.sets, rules.sets)
+    shapes: tuple[Any, ...] = getattr(rules, "shapes", ())
+    others = "".join(f", or {shape.name}" for shape in shapes[1:])
+    return [
+        f"draw a tile and discard one until your hand is complete: {sets} sets and a pair{others}",
+        "a set is three alike (a pung; with the fourth tile a kong) or three in a row of one suit (a chow)",
+        f"the first complete hand may win; which hands may, and what they pay: rules --variant {rules.name}",
+    ]
 
 
 @lru_cache(maxsize=32)

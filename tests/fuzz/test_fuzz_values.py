@@ -21,6 +21,7 @@ from mahjong_env import NUM_ACTIONS, VARIANTS, Deal, MahjongError, Snapshot, mak
 from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
+from mahjong_env.drawing.text import Reader
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.single_seat import SingleSeatEnv
@@ -28,6 +29,7 @@ from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import count_all_tiles
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_deal, possible_win
+from support.playing import match_of
 
 NAMES = sorted(VARIANTS)
 ARRAYS = st.one_of(
@@ -238,8 +240,7 @@ ANSWERS = st.sampled_from(["win", "pass", "pung", "chow", "kong", "d", "discard"
 @given(st.sampled_from(NAMES), SEEDS, st.lists(st.one_of(TEXTS, ANSWERS), max_size=30))
 def test_answers_of_a_person(variant, seed, answers):
     """Whatever is typed, the next legal action is asked for; when nothing more comes, the person leaves."""
-    engine = make_engine(variant, 1, seed=seed)
-    lines, asked = iter(answers), []
+    lines, asked, begun = iter(answers), [], []
 
     def read(prompt):
         asked.append(prompt)
@@ -248,8 +249,11 @@ def test_answers_of_a_person(variant, seed, answers):
         except StopIteration:
             raise EOFError from None
 
-    agents = [None, *[RandomAgent()] * (engine.num_people - 1)]
+    def begin(tell):
+        begun.append(match_of(variant, seed, agent=RandomAgent(), tell=tell))
+        return begun[0]
+
     with contextlib.redirect_stdout(io.StringIO()) as told:
-        play(engine, agents, np.random.default_rng(seed), read=read)
+        play(begin, Reader(0), read=read)
     assert len(asked) <= len(answers) + 1
-    assert told.getvalue().count("you have left the table") == int(engine.seat_to_act[0] >= 0)
+    assert told.getvalue().count("you have left the table") == int(begun[0].waits_for != "over")

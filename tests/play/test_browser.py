@@ -19,11 +19,8 @@ def texts(browser, selector):
 
 def chows_in_three_ways():
     """The first discard of the player before the person may become three chows."""
-    match = match_of("hebei", seed=1, agent=Throws())
     deal = Deal(hands=("3467m 258p 369s 1234z", "", ""), draws="9p 5m", dealer=0)
-    match._recorder.reset(deals=deal)
-    match._start_hand()
-    return match
+    return match_of("hebei", seed=1, agent=Throws(), deal=deal)
 
 
 def position(browser):

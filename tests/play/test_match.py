@@ -65,10 +65,8 @@ def test_concealed_kongs_of_others_stay_hidden():
             kongs = view.action_mask[:, 34:68]
             return np.where(kongs.any(axis=1), 34 + kongs.argmax(axis=1), view.action_mask.argmax(axis=1))
 
-    rules = mahjong_env.rules("hebei")
-    match = PersonsMatch(rules, [None, Kongs(), Kongs()], seed=1)
     deal = Deal(hands=("147m 258p 369s 1234z 5m", "7777z 66z 258m 258s 9p", "1m"), draws="9s 8m 8m", dealer=0)
-    match.engine.reset(deals=deal)
+    match = match_of("hebei", agent=Kongs(), deal=deal)
     match.answer(match.position, "discard 1m")
     events = {frame["event"]["type"]: frame["event"] for frame in match.state()["frames"]}
     assert events["concealed kong"] == {"type": "concealed kong", "person": 1, "tile": -1}
@@ -169,10 +167,8 @@ def test_a_match_is_played_on_from_anywhere(variant):
 
 
 def test_a_scene_is_played_on_with_its_own_tiles():
-    match = match_of("hebei")
-    match._recorder.reset(deals=Deal(hands=("123456789m 11p 55s 5s", "", ""), dealer=0))
-    match._start_hand()
-    match.record, before = None, match.legal()  # the match that had begun is none of this one
+    match = match_of("hebei", deal=Deal(hands=("123456789m 11p 55s 5s", "", ""), dealer=0))
+    before = match.legal()
     match.answer(0, "discard 5s")
     match.leave()
     assert match.play_on(0).legal() == before

@@ -33,8 +33,7 @@ JUNK = ("6m", "3p")  # what comes for the first two kongs
 
 def dealt(variant, **settings):
     """A match of two hands whose first one has everything; the person is the dealer's next player."""
-    match = match_of(variant, seed=5, agent=Throws(), num_hands=2, **settings)
-    rules = match.rules
+    rules = mahjong_env.rules(variant)
     own = OWN + FURTHER * (rules.hand_size == 16)
     idle = ["4p", "6p", "8p"][: rules.seats - 1]
     draws, replacements = [KONGED, PUNGED, *idle, "9s"], [*JUNK, "5p"]  # whoever draws what the person wants throws it
@@ -46,9 +45,8 @@ def dealt(variant, **settings):
     hands[-1] += f" {CHOWED}"
     wild = WILD if rules.has_wild and rules.fixed_wild is None else None
     texts = {"draws": " ".join(draws), "replacements": " ".join(replacements), "wild": wild}
-    match._recorder.reset(deals=Deal(hands=tuple(hands), dealer=rules.seats - 1, **texts))
-    match._start_hand()
-    return match
+    deal = Deal(hands=tuple(hands), dealer=rules.seats - 1, **texts)
+    return match_of(variant, seed=5, agent=Throws(), num_hands=2, deal=deal, **settings)
 
 
 class Player:

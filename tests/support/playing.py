@@ -8,9 +8,11 @@ import numpy as np
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.basics.actions import PASS
+from mahjong_env.engine.batch import Engine
 from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
+from mahjong_env.records import Recorder
 from support.browser import wait
 
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
@@ -27,12 +29,16 @@ class Throws:
         return np.where(view.action_mask[:, PASS], PASS, drawn)
 
 
-def match_of(rules, seed=3, person=0, agent="greedy", **settings):
-    """A match of a person against agents of one name, or one agent; hints are greedy's."""
+def match_of(rules, seed=3, person=0, agent="greedy", num_hands=1, deal=None, **settings):
+    """A match of a person against agents of one name, or one agent; hints are greedy's; ``deal``: it begins with it."""
     rules = mahjong_env.rules(rules)
     agents = [make_agent(agent) if isinstance(agent, str) else agent] * rules.people
     agents[person] = None
-    return PersonsMatch(rules, agents, seed=seed, hints=make_agent("greedy"), **settings)
+    if deal is not None:
+        recorder = Recorder(Engine(rules, 1, seed=seed, num_hands=num_hands), print)
+        recorder.reset(deals=deal)
+        settings["begun"] = recorder.so_far()[0], 0
+    return PersonsMatch(rules, agents, seed=seed, num_hands=num_hands, hints=make_agent("greedy"), **settings)
 
 
 def lobby():
