@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, RecordError
+from mahjong_env import VARIANTS
 from mahjong_env.cli import main
 from mahjong_env.records import read_records, replay_points
 
@@ -145,16 +145,6 @@ def test_recording_changes_nothing(tmp_path):
         seen = [envs.step(actions)[0::4] for envs in (plain, recorded)]
         assert (seen[0][0] == seen[1][0]).all()
     recorded.close()
-
-
-def test_a_file_of_something_else_is_left_as_it_is(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("mine\n", encoding="utf-8")
-    with pytest.raises(RecordError, match="not a file of records"):
-        mahjong_env.hebei_v0.env(record=path)
-    with pytest.raises(RecordError, match="cannot be written"):
-        gymnasium.make("mahjong_env/Hebei-v0", record=tmp_path / "nowhere" / "games.jsonl")
-    assert path.read_text(encoding="utf-8") == "mine\n"
 
 
 @pytest.mark.thorough
