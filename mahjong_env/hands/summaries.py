@@ -50,6 +50,7 @@ _ORPHANS = np.array(_ORPHANS_SHIFT, np.uint32), np.array(_ORPHANS_MASK, np.uint3
 _DOUBLED = np.array(_DOUBLED_SHIFT, np.uint32), np.array(_DOUBLED_MASK, np.uint32)
 _TOP, _UP_TO_TOP = np.array(_PAIR_SHIFT, np.uint32), np.array(_PAIR_SHIFT - _PAIR_258_SHIFT, np.uint32)
 _UNBIAS = np.array(_BIAS, np.uint32)
+_GROUP = SUIT.astype(np.intp)
 
 
 @cache
@@ -108,11 +109,6 @@ def short_of_sets(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     return _field(words, total, *_SETS)
 
 
-def group_short_of_sets(words: Words) -> NDArray[np.int8]:
-    """[..., 4] int8 the fewest tiles to add to each group so that all its tiles form sets."""
-    return (words & _SETS_MASK).astype(np.int8)
-
-
 def is_group_complete(words: Words) -> NDArray[np.bool_]:
     """[..., 4] whether all tiles of each group form sets, or sets and one pair."""
     missing = words & _SETS_MASK
@@ -124,16 +120,19 @@ def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[
     return _with_pair(words, total, words)
 
 
-def kinds_that_complete(codes: NDArray[Any]) -> NDArray[np.bool_]:
-    """[n, 34] the kinds with which hands, codes [n, 4], are sets and one pair; not asked of kinds held four times."""
+def short_with_each(codes: NDArray[Any]) -> NDArray[np.int8]:
+    """[n, 34] int8 `short_of_sets_and_pair` of hands, codes [n, 4], with a tile more; not of kinds held four times."""
     words = suit_summaries(codes)
     missing, pair = words & _SETS[1], words.T >> _TOP
-    others = (missing.sum(axis=1, keepdims=True) - missing).take(SUIT, axis=1)
+    others = missing.sum(axis=1, keepdims=True, dtype=np.uint32) - missing - _UNBIAS
     of_two = np.minimum(pair[::2], pair[1::2])
-    pair_elsewhere = np.minimum(pair[[1, 0, 3, 2]], of_two[[1, 1, 0, 0]]).T.take(SUIT, axis=1)
-    with_kind = facts().take(codes.take(SUIT, axis=1) + POWER + TABLE_OFFSET.take(SUIT), mode="clip")
-    smallest = np.minimum(pair_elsewhere, with_kind >> _TOP)
-    return np.asarray(others + (with_kind & _SETS[1]) + smallest == _UNBIAS)
+    pair_elsewhere = np.minimum(pair[[1, 0, 3, 2]], of_two[[1, 1, 0, 0]]).T
+    with_kind = facts().take((codes + TABLE_OFFSET).take(_GROUP, axis=1) + POWER, mode="clip")
+    short = np.minimum(pair_elsewhere.take(_GROUP, axis=1), with_kind >> _TOP)
+    with_kind &= _SETS[1]
+    short += with_kind
+    short += others.take(_GROUP, axis=1)
+    return short.astype(np.int8)
 
 
 def short_of_sets_and_258(words: Words, total: Words | None = None) -> NDArray[np.int8]:

@@ -16,7 +16,7 @@ import numpy as np
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
 from mahjong_env.scoring.arithmetic import Arithmetic, Limit, Share
-from mahjong_env.scoring.combinations import Combinations, combinations_of
+from mahjong_env.scoring.combinations import combinations_of
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import ByHand, Restriction, Row
@@ -137,7 +137,7 @@ class ScoredRules(Rules):
         if unsure.size:
             legal[unsure] = False
             readings = table.read(wins, unsure)
-            legal[readings.owner.compress(table.may_win(readings))] = True
+            legal[readings.owner.compress(~np.logical_or.reduce(table.refused(readings)))] = True
         return legal
 
     def taken(self, wins: Wins) -> Taken:
@@ -145,12 +145,12 @@ class ScoredRules(Rules):
         wins.rules = self
         n, table = len(wins), self._table
         readings = table.read(wins, np.arange(n))
-        owner, counts, worth, refused = readings.owner, readings.counts, readings.worth, table.refused(readings)
+        owner, (counts, worth), refused = readings.owner, readings.priced, table.refused(readings)
         reason = _first_to_leave_nothing(owner, refused, n)
         free = None
         if refused.any():
             free = np.flatnonzero(~refused.any(axis=0))
-            owner, counts, worth = (array.take(free, axis=0) for array in (owner, counts, worth))
+            owner, counts, worth = owner.take(free), counts.take(free, axis=0), worth.take(free)
         return Taken(readings, free, counts, worth, reason, best_readings(owner, table.rank(worth, counts), n))
 
     def score(self, wins: Wins) -> Scores:
@@ -224,11 +224,6 @@ def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Arr
     return reason
 
 
-def _combinations(rules: ScoredRules, rows: list[Row]) -> Combinations:
-    sets = tuple(row.combines for row in rows if row.combines is not None)
-    return combinations_of(sets, tuple(row.value_in(rules) for row in rows))
-
-
 class _Table:
     """The rows and restrictions of some rules, with their knobs, sorted by how they are asked."""
 
@@ -245,29 +240,26 @@ class _Table:
         order = list(TopologicalSorter({row.name: row.replaces for row in rows}).static_order())[::-1]
         replacing = [(self.column_of[name], rows[self.column_of[name]].replaces) for name in order]
         self.replacing = [(column, np.array(self.columns_of(replaced))) for column, replaced in replacing if replaced]
-        self.combined = [
-            (kind, np.array([self.column_of[row.name] for row in combining]), _combinations(rules, combining))
-            for kind in ("runs", "triplets")
-            if (combining := [row for row in rows if row.combines is not None and row.combines.of == kind])
-        ]
+        self.combined = []
+        for kind in ("runs", "triplets"):
+            made = {column: row.combines for column, row in enumerate(rows) if row.combines and row.combines.of == kind}
+            if made:
+                values = tuple(rows[column].value_in(rules) for column in made)
+                self.combined.append((kind, np.array(list(made)), combinations_of(tuple(made.values()), values)))
         self.otherwise = [
             (column, np.array(self.columns_of(row.unless))) for column, row in enumerate(rows) if row.unless
         ]
         self.per_hand = {column: row.per_hand for column, row in enumerate(rows) if row.per_hand is not None}
         self.of_facts = FactCounts({column: row.of_facts for column, row in enumerate(rows) if row.of_facts})
-        self.fact_columns = np.array(self.of_facts.columns, np.intp)
         self.of_sets = SetCounts({column: row.of_sets for column, row in enumerate(rows) if row.of_sets})
-        self.set_columns = np.array(self.of_sets.columns, np.intp)
         self.per_reading = {
             column: row
             for column, row in enumerate(rows)
             if row.per_reading is not None or row.per_sets is not None or row.shape is not None
         }
-        self.late = [column for column, row in enumerate(rows) if row.late]
         self.payers = rules.payment.by_source(rules)
         is_minimum = any(restriction.minimum is not None for restriction in rules.restrictions)
         self.judges_by_score = is_minimum and not rules.turned_up_after_win
-        self.apart = [self.columns_of(restriction.apart) for restriction in rules.restrictions]
         self.waives = np.zeros((len(rules.restrictions), len(rows)), np.bool_)
         for number, restriction in enumerate(rules.restrictions):
             self.waives[number, self.columns_of(restriction.waived_by)] = True
@@ -325,12 +317,10 @@ class _Table:
         found.price = self._price
         return found
 
-    def _price(self, part: Readings, counts: Int8Array | None = None) -> tuple[Int8Array, Int64Array]:
-        """[m, rows] entries that count, and [m] what they are worth, of all rows or of such entries."""
+    def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
+        """[m, rows] entries that count, and [m] what they are worth."""
         values = part.of(part.wins.once(self.values)) if self.by_hand else self.fixed_values[None]
-        if counts is None:
-            counts = self._settled(self._with_late(part, self._count(part)))
-        counts = self.rules.rows_that_count(counts, values)
+        counts = self.rules.rows_that_count(self._settled(self._count(part)), values)
         return counts, self.rules.worth(counts, values)
 
     def _count_per_hand(self, wins: Wins) -> Int8Array:
@@ -338,29 +328,23 @@ class _Table:
         counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
         for column, row in self.per_hand.items():
             counts[:, column] = row(wins)
-        if self.fact_columns.size:
-            counts[:, self.fact_columns] = self.of_facts.hold(wins)
+        if self.of_facts.columns.size:
+            counts[:, self.of_facts.columns] = self.of_facts.hold(wins)
         return counts
 
     def _count(self, part: Readings) -> Int8Array:
-        """[m, rows] entries of all rows but late ones, before any is replaced."""
+        """[m, rows] entries of all rows, before any is replaced."""
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
         for column, row in self.per_reading.items():
-            if not row.late and (row.shape is None or row.shape in part.shapes):
+            if row.shape is None or row.shape in part.shapes:
                 counts[:, column] = row.holds_in(part)
         if part.has_sets is False:
             return counts
         sets = np.asarray(part.has_sets)[..., None]
-        if self.set_columns.size:
-            counts[:, self.set_columns] = self.of_sets.hold(part) & sets
+        if self.of_sets.columns.size:
+            counts[:, self.of_sets.columns] = self.of_sets.hold(part) & sets
         for kind, columns, combinations in self.combined:
             counts[:, columns] = combinations.count(getattr(part, kind)) * sets
-        return counts
-
-    def _with_late(self, part: Readings, counts: Int8Array) -> Int8Array:
-        """The same with the entries of late rows."""
-        for column in self.late:
-            counts[:, column] = self.per_reading[column].holds_in(part)
         return counts
 
     def _settled(self, counts: Int8Array) -> Int8Array:
@@ -382,29 +366,6 @@ class _Table:
 
     # --- Restrictions -------------------------------------------------------------------------------------------------
 
-    def may_win(self, part: Readings) -> BoolArray:
-        """[m] the readings that no restriction refuses; late rows are asked only of those that they decide about."""
-        if not self.late:
-            return ~np.logical_or.reduce(self.refused(part))
-        part.price = lambda part: self._price(part, self._settled(self._count(part)))
-        may_win: BoolArray = ~np.logical_or.reduce(self.refused(part))
-        undecided = part.counts[:, [column for column, _ in self.otherwise]].any(axis=1)
-        for number, restriction in enumerate(self.rules.restrictions):
-            if restriction.minimum is not None:
-                lacking = restriction.minimum.of(self.rules) - self._worth_towards(part, number)
-                undecided |= (lacking > 0) & (lacking <= self.fixed_values[self.late].max())
-        late = undecided.nonzero()[0]
-        if late.size:
-            some, counts = part.take(late), part.counts.take(late, axis=0)
-            some.price = lambda some: self._price(some, self._settled(self._with_late(some, counts)))
-            may_win[late] = ~np.logical_or.reduce(self.refused(some))
-        return may_win
-
-    def _worth_towards(self, part: Readings, number: int) -> Int64Array:
-        """[m] what the rows are worth that count for the minimum of a restriction."""
-        apart = self.apart[number]
-        return part.worth - part.counts[:, apart] @ self.fixed_values[apart]
-
     def refused(self, part: Readings) -> BoolArray:
         """[restrictions, m] which readings each restriction refuses."""
         refused = np.ones((len(self.rules.restrictions), len(part)), np.bool_)
@@ -414,14 +375,16 @@ class _Table:
             if restriction.per_reading is not None and np.count_nonzero(refused[number]):
                 refused[number] &= restriction.per_reading(part)
             if restriction.minimum is not None:
-                refused[number] &= self._worth_towards(part, number) < restriction.minimum.of(self.rules)
+                apart = self.columns_of(restriction.apart)
+                worth = part.worth - part.counts[:, apart] @ self.fixed_values[apart]
+                refused[number] &= worth < restriction.minimum.of(self.rules)
             if restriction.waived_by and np.count_nonzero(refused[number]):
                 refused[number] &= ~self._waived(part, number)
         return refused
 
     def _waived(self, part: Readings, number: int) -> Any:
         """[m] readings with a row that waives a restriction."""
-        if part.is_priced:
+        if "priced" in part.__dict__:
             return part.counts[:, self.waives[number]].any(axis=1)
         waived = part.of(self._waived_by_hand(part.wins, number))
         for column in self.waiving_readings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from mahjong_env.basics.lazy import Answers, lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
-from mahjong_env.hands import reading
-from mahjong_env.hands.reading import substitutions
+from mahjong_env.hands.reading import Sets, read_with_wilds, readings
 from mahjong_env.hands.summaries import (
     doubled_orphans,
     doubled_orphans_of_one,
@@ -87,16 +86,6 @@ class Shape:
         return [Readings(wins, self, which.compress((self.short_of(tiles) <= wins.jokers).take(which)))]
 
 
-class Sets(NamedTuple):
-    """The sets and pairs of the concealed tiles of m readings."""
-
-    pair: Int8Array  # [m] kind of the pair
-    triplets: Int8Array  # [m, T] concealed triplets of each kind
-    runs: Int8Array  # [m, T] concealed runs by their lowest tile
-    tiles: Int8Array  # [m, T] concealed tiles, wild ones as what they stand for
-    wild_as: Int8Array  # [m, T] wild tiles that stand for each kind
-
-
 class Readings(Answers):
     """m ways to read hands; ``owner`` [m] says which hand is read. Those of one hand in one shape lie side by side.
 
@@ -137,16 +126,6 @@ class Readings(Answers):
         """The number of readings."""
         return len(self.owner)
 
-    def take(self, which: Games) -> Readings:
-        """Some of them ([k] indices), not priced yet."""
-        sets = None if self._sets is None else Sets(*(array.take(which, axis=0) for array in self._sets))
-        suits = None if self._suits is None else SuitRows(*(array.take(which) for array in self._suits))
-        taken = Readings(self.wins, self.shapes[0], self.owner.take(which), sets, suits)
-        if len(self.shapes) > 1:
-            taken.shapes, taken._shape = self.shapes, self._shape.take(which)
-            taken.has_sets = self.has_sets.take(which)
-        return taken
-
     def in_shape(self, shape: Shape) -> Any:
         """[m] whether readings are in a shape, or one answer for all."""
         if shape not in self.shapes:
@@ -162,12 +141,12 @@ class Readings(Answers):
         return per_hand.take(self.owner, axis=0)
 
     @lazy
-    def _priced(self) -> tuple[Int8Array, Int64Array]:
+    def priced(self) -> tuple[Int8Array, Int64Array]:
+        """[m, rows] entries of each row, and [m] what they are worth."""
         return self.price(self)
 
-    is_priced = property(lambda self: "_priced" in self.__dict__)  # whether the rows have been counted
-    counts = property(lambda self: self._priced[0])  # [m, rows] entries of each row
-    worth = property(lambda self: self._priced[1])  # [m] the value of each reading
+    counts = property(lambda self: self.priced[0])
+    worth = property(lambda self: self.priced[1])
 
     @lazy
     def sets(self) -> Sets:
@@ -263,16 +242,9 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     if len(every) < len(which):
         natural = natural.take(every, axis=0)
     if has_wild:
-        stands = substitutions(natural, jokers.take(every), ~wins.rules.flower_kinds[:NUM_KINDS])
-        filled, filled_as = stands.counts.view(np.int8), stands.wild_as.view(np.int8)
-        found = reading.readings(filled)
-        owner = stands.owner.take(found.owner)
-        tiles, wild_as = filled.take(found.owner, axis=0), filled_as.take(found.owner, axis=0)
+        owner, sets = read_with_wilds(natural, jokers.take(every), ~wins.rules.flower_kinds[:NUM_KINDS])
     else:
-        found = reading.readings(natural)
-        owner, tiles = found.owner, natural.take(found.owner, axis=0)
-        wild_as = np.zeros_like(tiles)
-    sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, wild_as)
+        owner, sets = readings(natural)
     if len(every) == len(which):
         owner = which.take(owner)
     else:

@@ -108,8 +108,6 @@ class Row:
         replaces: rows that are not scored beside this one. A row that is itself replaced replaces nothing.
         unless: the row holds exactly in those readings that have none of these.
         preference: of readings that are worth the same, the one with the greatest sum of these is taken.
-        late: whether it takes long to ask: where it cannot decide if a hand may win, it is not asked for that. A
-            reading has one entry of one such row at most, and they replace nothing.
     """
 
     name: str
@@ -128,7 +126,6 @@ class Row:
     replaces: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     preference: int = 0
-    late: bool = False
 
     def holds_in(self, reading: Readings) -> Any:
         """[m] the number of entries of readings, or one answer for all; for rows that ask about readings."""

@@ -28,7 +28,7 @@ class SetCounts:
 
     def __init__(self, rows: Mapping[int, tuple[tuple[Counted, ...], ...]]) -> None:
         """Write the ways to have each row, by its column, as columns of a matrix."""
-        self.columns = list(rows)
+        self.columns = np.array(list(rows), np.intp)
         ways = [way for row in rows.values() for way in row]
         weights = [_weights(way) for way in ways] or [np.zeros((3, NUM_KINDS), np.float32)]
         by_kind = np.stack(weights, axis=-1)  # [3, 34, ways]
@@ -73,7 +73,7 @@ class FactCounts:
 
     def __init__(self, rows: Mapping[int, tuple[Facts, ...]]) -> None:
         """Write what each row counts, by its column, as a column of a matrix."""
-        self.columns = list(rows)
+        self.columns = np.array(list(rows), np.intp)
         facts = [part for row in rows.values() for part in row]
         groups = {kinds.tobytes(): kinds for part in facts for kinds in part.kinds}
         self._groups = np.array(list(groups.values()), np.float32).reshape(-1, NUM_KINDS).T

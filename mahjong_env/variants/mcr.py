@@ -32,7 +32,7 @@ from mahjong_env.hands.knitted import (
     short_of_knitted_tiles,
 )
 from mahjong_env.hands.reading import readings
-from mahjong_env.hands.summaries import kinds_that_complete, pairs, short_of_sets_and_pair
+from mahjong_env.hands.summaries import pairs, short_of_sets_and_pair, short_with_each
 from mahjong_env.ruleset.questions import Circumstance, knob
 from mahjong_env.scoring.arithmetic import Share
 from mahjong_env.scoring.driver import ScoredRules
@@ -48,7 +48,6 @@ from mahjong_env.scoring.readings import (
     THIRTEEN_ORPHANS,
     Concealed,
     Readings,
-    Sets,
     Shape,
 )
 from mahjong_env.scoring.rows import ByKnob, Combination, Counted, Facts, Restriction, Row
@@ -72,11 +71,9 @@ def _read_knitted_straights(shape: Shape, wins: Wins, which: Games) -> list[Read
     if not hand.size:
         return []
     hand = which.take(hand)
-    found = readings(wins.counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
-    owner = hand.take(found.owner)
-    tiles = wins.counts.take(owner, axis=0)
-    sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, np.zeros_like(tiles))
-    return [Readings(wins, shape, owner, sets)]
+    owner, sets = readings(wins.counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
+    owner = hand.take(owner)
+    return [Readings(wins, shape, owner, sets._replace(tiles=wins.counts.take(owner, axis=0)))]
 
 
 def _parts_held(tiles: Concealed) -> Games:
@@ -237,12 +234,12 @@ def _waits(reading: Readings) -> Int8Array:
 def _waits_for_one(wins: Wins, which: Games) -> BoolArray:
     """[k] exactly one kind, left or not, completed sets and a pair or, with nothing melded, seven pairs."""
     before = tiles_before(wins).take(which, axis=0)
-    completes = kinds_that_complete(encode(before)) & (before < 4)
+    completes = (short_with_each(encode(before)) == 0) & (before < 4)
     win, kind = (before == 4).nonzero()  # a fifth tile
     if win.size:
         fifth = before.take(win, axis=0)
         fifth[np.arange(len(win)), kind] += 1
-        completes[win, kind] = np.isin(np.arange(len(win)), readings(fifth).owner)
+        completes[win, kind] = np.isin(np.arange(len(win)), readings(fifth)[0])
     singles = before & 1
     pairs_but_one = (wins.own_melds.take(which) == 0) & (singles.sum(axis=1) == 1)
     completes |= pairs_but_one[:, None] & (singles > 0)
@@ -470,11 +467,11 @@ ROWS_1 = (
     Row("No Honors", "无字 wú zì", 1, "no winds, no dragons",
         of_facts=_only(~_HONOURS)),
     Row("Edge Wait", "边张 biān zhāng", 1, "the 3 of 12 or the 7 of 89, the only kind waited for",
-        per_sets=lambda reading: reading.once(_waits) == _EDGE, late=True),
+        per_sets=lambda reading: reading.once(_waits) == _EDGE),
     Row("Closed Wait", "嵌张 qiàn zhāng", 1, "the middle tile of a chow, the only kind waited for",
-        per_sets=lambda reading: reading.once(_waits) == _CLOSED, late=True),
+        per_sets=lambda reading: reading.once(_waits) == _CLOSED),
     Row("Single Wait", "单钓将 dān diào jiàng", 1, "the pair, the only kind waited for",
-        per_sets=lambda reading: reading.once(_waits) == _SINGLE, late=True),
+        per_sets=lambda reading: reading.once(_waits) == _SINGLE),
     Row("Self-Drawn", "自摸 zì mō", 1, "self-drawn",
         of_facts=_are_true(_DRAWN)),
 )

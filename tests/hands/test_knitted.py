@@ -15,7 +15,7 @@ from mahjong_env.hands.knitted import (
     short_of_knitted_straight,
     short_of_knitted_tiles,
 )
-from mahjong_env.hands.summaries import kinds_that_complete, short_of_sets_and_pair, suit_summaries
+from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 
 ALL = [
     {9 * suit + part + step for suit, part in enumerate(parts) for step in (0, 3, 6)}
@@ -72,20 +72,3 @@ def test_both_shapes(tiles):
         seen |= {("tiles", min(lacking, 2)), ("straight", min(beside, 2))}
     wanted = {(shape, lacking) for shape in ("tiles", "straight") for lacking in (14 - tiles, 2)}
     assert wanted <= seen
-
-
-def test_kinds_that_complete_sets_and_a_pair():
-    rng, number = np.random.default_rng(3), 0
-    for _ in range(400):
-        starts = rng.integers(0, 7, 4) + 9 * rng.integers(2, size=4)
-        tiles = [*(start + step for start in starts for step in range(3)), 9 * rng.integers(3)]
-        counts = np.bincount(tiles, minlength=34)
-        if counts.max() > 4:
-            continue
-        found = kinds_that_complete(encode(counts[None]))[0]
-        for kind in np.flatnonzero(counts < 4):
-            more = counts.copy()
-            more[kind] += 1
-            assert found[kind] == (short_of_sets_and_pair(suit_summaries(encode(more[None])))[0] == 0)
-            number += found[kind]
-    assert number > 50

@@ -1,4 +1,4 @@
-"""Readings and substitutions: against brute force and against shapes read by hand."""
+"""Readings, with wild tiles and without: against brute force and against shapes read by hand."""
 
 import numpy as np
 import pytest
@@ -34,16 +34,14 @@ def take_some(rng, counts, number):
 
 def read(counts):
     """The readings of hands, in the form of `brute_force.readings`; checks that each is listed once."""
-    found = reading.readings(np.asarray(counts))
-    assert found.pair.dtype == np.int8
-    assert found.triplets.dtype == found.runs.dtype == np.uint8
+    owner, found = reading.readings(np.asarray(counts))
     by_hand = [set() for _ in counts]
-    for owner, pair, triplets, runs in zip(found.owner, found.pair, found.triplets, found.runs, strict=True):
+    for hand, pair, triplets, runs, *_ in zip(owner, *found, strict=True):
         sets = [(kind,) * 3 for kind in slow.KINDS for _ in range(triplets[kind])]
         sets += [(kind, kind + 1, kind + 2) for kind in slow.KINDS for _ in range(runs[kind])]
-        by_hand[owner].add((int(pair), tuple(sorted(sets))))
-    assert len(found.owner) == sum(map(len, by_hand))
-    assert (np.diff(found.owner) >= 0).all()
+        by_hand[hand].add((int(pair), tuple(sorted(sets))))
+    assert len(owner) == sum(map(len, by_hand))
+    assert (np.diff(owner) >= 0).all()
     return by_hand
 
 
@@ -70,21 +68,23 @@ def test_readings_read_by_hand():
 
 def test_no_hands():
     nothing = np.zeros((0, 34), int)
-    assert reading.readings(nothing).triplets.shape == (0, 34)
-    assert reading.substitutions(nothing, np.zeros(0, int), EVERYTHING).counts.shape == (0, 34)
+    assert reading.readings(nothing)[1].triplets.shape == (0, 34)
+    assert reading.read_with_wilds(nothing, np.zeros(0, int), EVERYTHING)[1].tiles.shape == (0, 34)
 
 
 def substituted(counts, wilds, kinds=EVERYTHING):
-    """Substitutions by hand, as sorted tuples of kinds; checks that each is listed once and that tiles add up."""
+    """What wild tiles stand for, as sorted tuples of kinds; checks that each is read as it is without wild tiles."""
     counts, wilds = np.asarray(counts), np.asarray(wilds)
-    found = reading.substitutions(counts, wilds, kinds)
-    assert found.counts.dtype == found.wild_as.dtype == np.uint8
-    assert (found.counts == counts[found.owner] + found.wild_as).all()
-    assert (found.wild_as.sum(axis=1) == wilds[found.owner]).all()
+    owner, found = reading.read_with_wilds(counts, wilds, kinds)
+    assert (found.tiles == counts[owner] + found.wild_as).all()
+    assert (found.wild_as.sum(axis=1) == wilds[owner]).all()
     by_hand = [set() for _ in counts]
-    for owner, wild_as in zip(found.owner, found.wild_as, strict=True):
-        by_hand[owner].add(tuple(np.repeat(np.arange(34), wild_as).tolist()))
-    assert len(found.owner) == sum(map(len, by_hand))
+    for hand, wild_as in zip(owner, found.wild_as, strict=True):
+        by_hand[hand].add(tuple(np.repeat(np.arange(34), wild_as).tolist()))
+    filled = [
+        counts[hand] + np.bincount(kinds, minlength=34) for hand, ways in enumerate(by_hand) for kinds in sorted(ways)
+    ]
+    assert len(owner) == (len(reading.readings(np.array(filled))[0]) if filled else 0)
     return by_hand
 
 
@@ -123,12 +123,9 @@ def test_a_wild_tile_may_be_the_fifth_copy():
 
 def test_five_wild_tiles_are_refused():
     with pytest.raises(ValueError, match="5 wild tiles, at most 4"):
-        reading.substitutions(np.zeros((2, 34), int), np.array([2, 5]), EVERYTHING)
+        reading.read_with_wilds(np.zeros((2, 34), int), np.array([2, 5]), EVERYTHING)
 
 
-def test_kinds_limit_each_hand_by_itself():
-    counts = [tiles("123m5p")] * 3
-    kinds = np.ones((3, 34), bool)
-    kinds[1, 13] = False
-    kinds[2, :13] = False
-    assert substituted(counts, [1] * 3, kinds) == [{(13,)}, set(), {(13,)}]
+def test_kinds_that_wild_tiles_may_stand_for():
+    kinds = np.arange(34) != 13
+    assert substituted([tiles("123m5p"), tiles("123m6p")], [1] * 2, kinds) == [set(), {(14,)}]

@@ -42,14 +42,6 @@ def test_missing_tiles_match_brute_force(dealt):
     assert summaries.short_of_sets_and_258(words).tolist() == [slow.added_for_sets(c, slow.KINDS_258) for c in dealt]
 
 
-def test_missing_tiles_of_each_group(dealt):
-    by_group = summaries.group_short_of_sets(words_of(dealt))
-    assert by_group.dtype == np.int8
-    for group in range(4):
-        alone = [[n * (suit == group) for n, suit in zip(c, slow.SUIT_OF, strict=True)] for c in dealt]
-        assert by_group[:, group].tolist() == [slow.added_for_sets(tuple(c)) for c in alone]
-
-
 def test_a_hand_with_wilds_is_complete_when_it_misses_no_more_than_them():
     rng = np.random.default_rng(2)
     seen = set()
@@ -60,6 +52,15 @@ def test_a_hand_with_wilds_is_complete_when_it_misses_no_more_than_them():
         assert bool(summaries.short_of_sets_and_pair(words_of(counts)) <= wilds) == complete
         seen.add(complete)
     assert seen == {True, False}
+
+
+def test_missing_tiles_with_one_tile_more_of_each_kind(dealt):
+    found = summaries.short_with_each(encode(np.array(dealt)))
+    for kind in slow.KINDS:
+        hands = [place for place, counts in enumerate(dealt) if counts[kind] < 4]
+        more = np.array(dealt)[hands]
+        more[:, kind] += 1
+        np.testing.assert_array_equal(found[hands, kind], summaries.short_of_sets_and_pair(words_of(more)))
 
 
 def test_counting_fields(dealt):

@@ -28,7 +28,7 @@ def test_rows_hold_as_if_their_sets_were_counted_one_by_one():
     counts, reading = SetCounts(rows), SimpleNamespace(triplets=triplets, runs=runs, pair=pair)
     reading.once = lambda ask: ask(reading)
     held = counts.hold(reading)
-    assert counts.columns == [5, 2, 7, 3]
+    assert counts.columns.tolist() == [5, 2, 7, 3]
     pairs = np.eye(35, 34, dtype=np.int8)[pair]  # the last row for none
     for place, ways in enumerate(rows.values()):
         expected = np.zeros(number, np.bool_)
@@ -61,7 +61,7 @@ def test_rows_hold_as_if_their_facts_were_counted_one_by_one():
     }
     counts = FactCounts(rows)
     held = counts.hold(wins)
-    assert counts.columns == [4, 1, 6]
+    assert counts.columns.tolist() == [4, 1, 6]
     for place, row in enumerate(rows.values()):
         expected = np.ones(number, np.bool_)
         for wanted in row:
