@@ -27,7 +27,7 @@ from mahjong_env.drawing.text import WIDTH, table_text
 from mahjong_env.environments.agents import ask
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
-from mahjong_env.records import Recorder
+from mahjong_env.records import GameRecord, Recorder
 from mahjong_env.viewer import viewer_html
 from mahjong_training.analysis.review import Review
 from mahjong_training.analysis.review_report import html_text
@@ -93,15 +93,21 @@ def steps(browser: Any, url: str, is_there: Callable[[list[str], int], bool]) ->
     advised(browser, is_there)
 
 
+def recorded(variant: str, seed: int, names: list[str], *, agent: str = "greedy", hands: int = 1) -> GameRecord:
+    """A match of one agent in all seats, under these names, with what it thought of its choices."""
+    engine, rng = mahjong_env.make_engine(variant, 1, seed=seed, num_hands=hands), np.random.default_rng(seed)
+    player, records = make_agent(agent), list[GameRecord]()
+    recorder = Recorder(engine, records.append, agents=names, thoughts=agent != "greedy")
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(ask(player, engine, np.zeros(1, np.intp), rng, recorder.thoughts))
+    return records[0]
+
+
 def viewer_pages(folder: Path) -> None:
     """The viewer, wide at a choice with what the agent thought, narrow at the end of a hand."""
-    engine, rng = mahjong_env.make_engine("hangzhou", 1, seed=21, num_hands=2), np.random.default_rng(21)
-    agent, records = make_agent("greedy"), []
-    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["greedy", "greedy", "you", "greedy"])
-    while engine.seat_to_act[0] >= 0:
-        recorder.step(agent.act(engine.view(), rng))
     page = folder / "page.html"
-    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    record = recorded("hangzhou", 21, ["greedy", "greedy", "you", "greedy"], hands=2)
+    page.write_text(viewer_html(record), encoding="utf-8")
     ends = "frames.findIndex((frame) => frame.event.type === 'end' && frame.event.winner >= 0)"
     for name, size in (("viewer-wide.png", WIDE), ("viewer-narrow.png", NARROW)):
         with chromium(size) as browser:
@@ -116,13 +122,9 @@ def viewer_pages(folder: Path) -> None:
 
 def viewer_moves(folder: Path) -> None:
     """The end of a hand in the viewer as a moving picture: four policies, and what each of them thought."""
-    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=MOVING_SEED), np.random.default_rng(MOVING_SEED)
-    agent, records = make_agent("policy:wuhan"), []
-    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["policy"] * 4, thoughts=True)
-    while engine.seat_to_act[0] >= 0:
-        recorder.step(ask(agent, engine, np.zeros(1, np.intp), rng, recorder.thoughts))
     page = folder / "moving.html"
-    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    record = recorded("wuhan", MOVING_SEED, ["policy"] * 4, agent="policy:wuhan")
+    page.write_text(viewer_html(record), encoding="utf-8")
     with chromium(MOVING) as browser:
         browser.get(page.as_uri())
         # A real window is smaller than it was asked to be.
@@ -144,12 +146,8 @@ def viewer_moves(folder: Path) -> None:
 
 def review_page(folder: Path) -> None:
     """A review at the choice that cost most, with the answer."""
-    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=REVIEW_SEED), np.random.default_rng(REVIEW_SEED)
-    agent, records = make_agent("greedy"), []
-    recorder = Recorder(engine, records.append, agents=["you", "greedy", "greedy", "greedy"])
-    while engine.seat_to_act[0] >= 0:
-        recorder.step(agent.act(engine.view(), rng))
-    study = Review(ReviewConfig(review=True, seat=0), records[0])
+    record = recorded("wuhan", REVIEW_SEED, ["you", "greedy", "greedy", "greedy"])
+    study = Review(ReviewConfig(review=True, seat=0), record)
     page = folder / "review.html"
     page.write_text(html_text(study.findings([study.play(task) for task in study.tasks])), encoding="utf-8")
     with chromium((1280, 900)) as browser:

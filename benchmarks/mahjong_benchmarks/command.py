@@ -32,8 +32,6 @@ class BenchConfig:
     """Also measure other environments; they need the extra bench."""
     footprint: bool = True
     """Also measure memory and the time to start, in processes of their own."""
-    profile: bool = False
-    """Instead of all this: where the time of a step with masks and observations goes, at the largest of the batches."""
     json: Path | None = None
     """File for all that was measured."""
 

@@ -1,4 +1,4 @@
-"""``mahjong-env bench``: decisions per second, memory and start; or where the time of a step goes."""
+"""``mahjong-env bench``: decisions per second, memory and start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import numpy as np
 from mahjong_benchmarks.command import BenchConfig
 from mahjong_benchmarks.contenders import many_games, one_game, peers
 from mahjong_benchmarks.footprint import footprint_text, measure_memory, measure_start
-from mahjong_benchmarks.shares import profile, shares_text
 from mahjong_benchmarks.timing import Result, aligned, measure, spread
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli.arguments import check_writable, write_text
@@ -41,29 +40,21 @@ def run(config: BenchConfig) -> None:
         find_agent(play)
     if config.json:
         check_writable(config.json)
-    measured: dict[str, Any]
     with status() as tell:
-        if config.profile:
-            shares = []
-            for rules in played:
-                for play in config.play:
-                    tell(f"{rules.name}: profile of {play} play")
-                    shares.append(profile(rules, play, max(config.batches)))
-            tables, measured = [shares_text(shares)], {"profile": [asdict(one) for one in shares]}
-        else:
-            others = peers() if config.peers else []
-            groups = []
-            for rules in played:
-                batches = [one for play in config.play for one in many_games(rules, config.batches, play)]
-                groups.append([*others, *batches, *one_game(rules)])
-            results = measure(groups, config.seconds, config.runs, tell)
-            tables, measured = [report_text(results)], {"results": [_plain(result) for result in results]}
-            if config.footprint:
-                tell("memory and start")
-                memory = [measure_memory(rules, max(config.batches)) for rules in played]
-                start = [measure_start(rules) for rules in played]
-                tables.append(footprint_text(memory, start))
-                measured |= {"memory": [asdict(one) for one in memory], "start": [asdict(one) for one in start]}
+        others = peers() if config.peers else []
+        groups = []
+        for rules in played:
+            batches = [one for play in config.play for one in many_games(rules, config.batches, play)]
+            groups.append([*others, *batches, *one_game(rules)])
+        results = measure(groups, config.seconds, config.runs, tell)
+        tables = [report_text(results)]
+        measured: dict[str, Any] = {"results": [_plain(result) for result in results]}
+        if config.footprint:
+            tell("memory and start")
+            memory = [measure_memory(rules, max(config.batches)) for rules in played]
+            start = [measure_start(rules) for rules in played]
+            tables.append(footprint_text(memory, start))
+            measured |= {"memory": [asdict(one) for one in memory], "start": [asdict(one) for one in start]}
     print("\n\n".join(tables))
     if config.json:
         settings = asdict(config) | {"json": str(config.json)}

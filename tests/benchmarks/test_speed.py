@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_benchmarks import contenders, shares, timing
+from mahjong_benchmarks import contenders, timing
 from mahjong_benchmarks.contenders import WarmGames, choose, many_games, play_engine, play_env, play_learner
 from mahjong_benchmarks.footprint import held_arrays, measure_memory, measure_start
-from mahjong_benchmarks.shares import MODULES, PARTS, part_of, profile
 from mahjong_benchmarks.speed import report_text
 from mahjong_benchmarks.timing import TURNS, Contender, measure
 from mahjong_env import Engine, MahjongError, hebei_v0, rules
 from mahjong_env.cli import main
 from mahjong_env.environments.agents import RandomAgent
-from support.marks import everyday
 
 QUICK = "bench --variant hebei --seconds 0.005 --runs 1 --no-peers --no-footprint --batches 4"
 HOME = Path(mahjong_env.__file__).parent
@@ -167,41 +165,6 @@ class TestFootprint:
             measure_start(rules("wuhan"), 1)
 
 
-class TestShares:
-    @pytest.mark.parametrize("play", everyday(["random", "greedy"], ["random"]))
-    def test_they_are_all_of_a_step(self, play):
-        one = profile(rules("fuzhou"), play, 64, samples=600)
-        assert tuple(one.parts) == PARTS
-        assert sum(one.parts.values()) == pytest.approx(1)
-        assert all(share > 0 for part, share in one.parts.items() if part != shares.CHECKS), one.parts
-        assert one.microseconds > 0
-
-    @pytest.mark.parametrize(
-        ("module", "name", "part"),
-        [
-            ("engine/batch", "step", shares.CHECKS),
-            ("engine/batch", "observe", shares.OBSERVATION),
-            ("engine/arguments", "check_count", None),
-            ("engine/phases/judge", "is_complete", shares.HANDS),
-            ("variants/wuhan", "tiles_short", shares.HANDS),
-            ("variants/hebei", "score", shares.WINS),
-            ("variants/hebei", "_payers", None),
-            ("handsome", "suit_summaries", None),
-            ("../numpy/core", "repeat", None),
-        ],
-    )
-    def test_parts_of_functions(self, module, name, part):
-        assert part_of(str((HOME / f"{module}.py").resolve()), name) == part
-
-    def test_every_phase_has_a_part_and_what_has_one_exists(self):
-        shared = {"__init__", "context"}  # what phases share counts as its callers'
-        phases = {path.stem for path in (HOME / "engine" / "phases").glob("*.py")} - shared
-        assert {f"engine.phases.{phase}" for phase in phases} <= set(MODULES)
-        for module in MODULES:
-            path = HOME / module.replace(".", "/")
-            assert path.is_dir() if module.endswith(".") else path.with_suffix(".py").is_file(), module
-
-
 class TestCommand:
     @pytest.fixture(autouse=True)
     def short_head_starts(self, monkeypatch):
@@ -238,13 +201,6 @@ class TestCommand:
             "RiichiEnv, mask and observation (loop)",
             "hebei: env()",
         ]
-
-    def test_profile_prints_a_table(self, capsys, monkeypatch):
-        monkeypatch.setattr(profile, "__defaults__", (50,))
-        status, printed, _ = run(capsys, f"{QUICK} --play random --profile")
-        lines = printed.splitlines()
-        assert (status, lines[0], len(lines)) == (0, "| random play, 4 games | hebei |", len(PARTS) + 3)
-        assert [line.split(" | ")[0].strip("| ") for line in lines[2:-1]] == list(PARTS)
 
     def test_missing_peers_are_an_error_that_names_the_remedy(self, capsys, monkeypatch):
         monkeypatch.setitem(sys.modules, "rlcard", None)
