@@ -147,12 +147,12 @@ FAULTS = (
     # MaskablePPO, its tables and its warm start.
     *faults(
         "training/mahjong_training/sb3/networks.py",
-        "training/sb3/test_networks.py",
+        "training/sb3/test_learning.py",
         ("gamma-is-lambda", "gamma=config.gamma", "gamma=config.gae_lambda", "settings_reach"),
     ),
     *faults(
         "training/mahjong_training/sb3/warm_start.py",
-        "training/sb3/test_warm_start.py",
+        "training/sb3/test_learning.py",
         ("imitation-without-masks", 'logits.masked_fill(~batch["mask"], _MASKED)', "logits", "illegal"),
         ("returns-over-the-end", "np.where(dones[step], np.float32(0), later)", "later", "returns_run"),
     ),

@@ -22,22 +22,28 @@ def positions(variant, games=6, moves=12, seed=3):
     return engine, np.flatnonzero(engine.seat_to_act >= 0)
 
 
+def made(points, taken=0, positions=1):
+    """Positions whose actions 0, 1, ... brought these points."""
+    points, actions = np.asarray(points, np.int32), len(points) // positions
+    return ActionValues(
+        rules("hebei"),
+        np.zeros(positions, np.int8),
+        np.full(positions, taken),
+        np.full(positions, points.shape[1]),
+        np.repeat(np.arange(positions), actions),
+        np.tile(np.arange(actions), positions),
+        points,
+        np.zeros(points.shape, np.int8),
+    )
+
+
 def test_what_better_choices_bring_is_not_too_high():
     """Where all actions are worth the same, the best of them looks better in its own worlds, and not in others."""
     rng, actions, worlds = np.random.default_rng(5), 10, 64
     positions = np.repeat(np.arange(300), actions)
     points = rng.normal(0, 50, (len(positions), worlds)).astype(np.int32)
     points[positions >= 200] += 10 * (np.arange(len(positions)) % actions)[positions >= 200, None]  # the first is worst
-    found = ActionValues(
-        rules("hebei"),
-        np.zeros(300, np.int8),
-        np.zeros(300, np.int64),
-        np.full(300, worlds),
-        positions,
-        np.tile(np.arange(actions), 300),
-        points,
-        np.zeros(points.shape, np.int8),
-    )
+    found = made(points, positions=300)
     mean, error = found.gain()
     same, different = mean[:200], mean[200:]
     assert abs(same.mean()) < 3 * np.hypot.reduce(error[:200]) / 200 < 2
@@ -149,21 +155,6 @@ def test_what_cannot_be(settings, said):
 
 
 # --- The numbers that are made of worlds: by hand, and by trying whether the intervals cover -------------------------
-
-
-def made(points, taken=0):
-    """One position whose actions 0, 1, ... brought these points."""
-    points = np.asarray(points, np.int32)
-    return ActionValues(
-        rules("hebei"),
-        np.zeros(1, np.int8),
-        np.array([taken]),
-        np.array([points.shape[1]]),
-        np.zeros(len(points), np.intp),
-        np.arange(len(points)),
-        points,
-        np.zeros(points.shape, np.int8),
-    )
 
 
 def test_paired_differences_by_hand():

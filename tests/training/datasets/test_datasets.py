@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from mahjong_env import AgentError, make_engine
+from mahjong_env import make_engine
 from mahjong_env.cli import main
 from mahjong_env.records import read_records, replay_points
 from mahjong_training.config import RecordConfig
@@ -222,18 +222,6 @@ class TestCommand:
         (tmp_path / "dataset.json").write_text(text, encoding="utf-8")
         assert record(tmp_path) == 2
         assert told in capsys.readouterr().err
-
-
-def test_an_agent_that_fails_is_named(monkeypatch):
-    class Fails:
-        name = "fails"
-
-        def act(self, view, rng):
-            return np.full(len(view), 108)
-
-    monkeypatch.setattr(recording, "make_agent", lambda spec: Fails())
-    with pytest.raises(AgentError, match="fails"):
-        play_shard(settings(), 0)
 
 
 def test_slow_agents_have_small_shards(tmp_path):

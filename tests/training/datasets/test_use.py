@@ -27,13 +27,15 @@ from mahjong_training.datasets.exports import episodes, observe, to_minari, to_p
 from mahjong_training.datasets.recording import settings_of
 from mahjong_training.errors import DatasetError
 from mahjong_training.sb3.warm_start import read_decisions, recorded_games
+from tools.readme import code_blocks
 
 
 def network_inputs(view):
     return policy_inputs(view, look_ahead(view))
 
 
-EXAMPLE = Path(__file__).parents[3] / "notebooks" / "examples" / "offline_learning.py"
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "notebooks" / "examples" / "offline_learning.py"
 
 
 @pytest.fixture(scope="module")
@@ -228,3 +230,22 @@ def test_a_missing_package_is_named(hebei, tmp_path, monkeypatch, package, call)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match="pip install"):
         call(open_dataset(hebei), str(tmp_path / "file"))
+
+
+@pytest.mark.thorough
+def test_blocks_of_the_page_on_datasets_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    small = ["--hands", "60", "--agents", "greedy", "random", "--parquet", "observation", "events", "hidden"]
+    for variant in ("hangzhou", "hebei"):
+        assert main(["record", "--variant", variant, *small, "--out", f"datasets/{variant}"]) == 0
+    names = {"network_inputs": lambda view: view.observation, "__name__": "page"}
+    ran = 0
+    for number, block in enumerate(code_blocks("python", ROOT / "docs" / "datasets.md")):
+        try:
+            exec(compile(block.replace("num_workers=2", "num_workers=0"), f"datasets.md block {number}", "exec"), names)
+            ran += 1
+        except (ImportError, MissingExtraError) as error:
+            if not any(library in str(error) for library in ("datasets", "minari", "pyarrow", "torch")):
+                raise
+    assert ran >= 4
