@@ -174,10 +174,9 @@ def write_dataset(
         WriteError: a file cannot be written, as on a full disk; what was written before is whole.
         WorkerError: a process ended before its work was done.
     """
-    _check_settings(settings, folder)
-    missing = [shard for shard in range(settings.shards) if not is_whole(settings, folder, shard)]
     with alone_in(folder):
         _check_settings(settings, folder)
+        missing = [shard for shard in range(settings.shards) if not is_whole(settings, folder, shard)]
         write_text(folder / SETTINGS, settings.to_json())
         progress(settings.games - sum(len(settings.games_of(shard)) for shard in missing))
         set_threads(threads)
@@ -293,4 +292,4 @@ def run(config: RecordConfig) -> None:
         print(f"{out}: has {settings.hands:,} hands already; nothing to do")
         return
     hands, seconds = sum(found[1:]), max(time.monotonic() - start, 1e-9)
-    print(f"{out}: {hands:,} hands in {seconds:.0f} s ({hands / seconds:,.0f} a second); see {out / 'README.md'}")
+    print(f"{out}: {hands:,} hands in {seconds:.0f} s ({hands / seconds:,.0f} a second); see {out / layout.CARD}")
