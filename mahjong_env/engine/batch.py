@@ -50,6 +50,7 @@ from mahjong_env.state.arrays import NO_SEAT, State
 _MANY_VIEWS: Final = 64  # views that are watched before those no longer in use are forgotten
 
 _NO_ACTIONS: Final = np.zeros(0, np.int64)
+_NO_GAMES: Final = np.zeros(0, np.intp)
 
 
 class Engine:
@@ -283,19 +284,20 @@ class Engine:
             check_step_buffers(out, len(g), self.num_people)
         self._note_moves(games, g)
 
+        last = _NO_GAMES
         if few is not None and plain is not None:
-            left = few.play(plain)
-            if not left:
+            left, ends = few.play(plain)
+            if not left and not ends:
                 return self._uneventful(g, out)
-            live, chosen = (np.array(numbers) for numbers in zip(*left, strict=True))
+            live, chosen = np.array(left, np.intp).reshape(-1, 2).T
+            last = np.array(ends, np.intp)
         else:
             live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
-        self._context.begin_step()
-        ended = take_step(self._context, live, chosen) if live.size else []
+        ended = take_step(self._context, live, chosen, last)
         outcome = Outcome.collect(ended, self.rules, self.state)
         hand_over, done, truncated = self._begin_next_hands(g, ended)
-        if live.size:
-            masks.write_masks(self._context, live)
+        if live.size + last.size:
+            masks.write_masks(self._context, np.concatenate([live, last]) if last.size else live)
         rewards = self._context.rewards if games is None else self._context.rewards[g]
         if out is not None:
             self._fill(out, g, rewards)

@@ -1,8 +1,9 @@
 """The common way through a step of few games in plain Python: there a call of numpy takes longer than the work.
 
 Discards, passes, chows and pungs, and the draws that follow, on the same memory as the phases. A game whose step could
-lead to anything else (a kong, a complete hand, the end of a hand, a question that only some variants ask) is left
-untouched, and goes the way of the phases (`mahjong_env.engine.step`). So nothing is scored, dealt or ended here.
+lead to anything else (a kong, a complete hand, a question that only some variants ask) is left untouched, and goes the
+way of the phases (`mahjong_env.engine.step`). So nothing is scored or dealt here; of the end of a hand, only its last
+discard is played.
 
 What is said twice stands in the phases as the rule, and here as its copy: what a discard, a draw and a claim write
 (`phases.turn`, `draw`, `claims`, `grants`, and the verbs of `State`), and which actions are legal (`phases.masks`). Who
@@ -130,6 +131,7 @@ class FewGames:
         self._slots = _SLOTS[self._seats]
         self._nothing = bytes(self._seats)
         self._all = range(len(state.phase))
+        self._may_end, self._ended = False, list[int]()
 
         self._has_wild, self._chows = rules.has_wild, rules.claims_chows
         self._adds_discards = rules.adds_discards
@@ -194,12 +196,18 @@ class FewGames:
             chosen.append((g, action))
         return chosen
 
-    def play(self, chosen: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Play one legal action in each of these games that are not over; return what was left alone."""
-        return [each for each in chosen if not self._play(*each)]
+    def play(self, chosen: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+        """Play one legal action in each of these games that are not over.
+
+        Returns:
+            What was left alone; and the games whose hand ends with the discard that was played.
+        """
+        self._may_end, self._ended = True, []
+        return [each for each in chosen if not self._play(*each)], self._ended
 
     def play_one(self, action: int) -> bool:
-        """Whether the action is legal in the first game, and was played; else it is untouched."""
+        """Whether the action is legal in the first game, and was played without ending a hand; else it is untouched."""
+        self._may_end = False
         return 0 <= action < NUM_ACTIONS and bool(self._bytes[self._mask + action]) and self._play(0, action)
 
     def _play(self, g: int, action: int) -> bool:
@@ -215,19 +223,22 @@ class FewGames:
         seat, base, wild = memory[self._actor + g], g * seats, memory[self._wild + g]
         at, left = base + seat, self._left(g)
         held = self._hand + at * NUM_KINDS + kind
-        if left <= 0 or memory[self._closing + g] or not memory[held]:
+        is_last = left <= 0 or memory[self._closing + g]
+        if not memory[held] or (is_last and not self._may_end):
             return False
         wanted: bytes | None = b""
         if kind != wild and not self._dead[kind]:
             wanted = self._options_of_others(base, seat, kind, wild)
             if wanted is None:
                 return False
+            if is_last:  # it could only be won
+                wanted = b""
         before = self._mark_discard(at, kind, wild) if self._after_discard else ()
         if wanted and self._limits_claims and self._has_marks(g):
             wanted = self._limited(g, base, seat, wanted)
         following = seat + 1 if seat + 1 < seats else 0
         tile = -1
-        if not wanted:
+        if not wanted and not is_last:
             tile = self._tile_to_come(g, base + following, wild, left)
             if tile < 0:
                 for place, mark in before:
@@ -256,6 +267,10 @@ class FewGames:
             memory[self._offered + g], memory[self._best_precedence + g] = kind, 0
             memory[self._phase + g] = _CLAIM
             self._ask(g, base, self._asked_first(base, seat)[0])
+        elif is_last:
+            memory[self._drawn + g], memory[self._can_win + g] = -1, 0
+            self._shorts[self._left_before_draw + g] = left
+            self._ended.append(g)
         else:
             self._draw(g, base, following, tile, left)
         return True

@@ -216,8 +216,8 @@ class FewObservations:
             self._numbers[g] = [*numbers, *winds, *points]
             wild, indicator, streak, round_wind, turnover, played, dealer = numbers
             for me in range(seats):
-                row = self._settled[g * seats + me]
-                row[:] = 0
+                self._settled[g * seats + me][:] = 0
+                row = self._settled[g * seats + me].data  # numbers are written faster there
                 for place, kind in ((_WILD, wild), (_INDICATOR, indicator)):
                     if kind >= 0:
                         row[place + kind] = 1

@@ -74,9 +74,9 @@ def _count_left(engine: mahjong_env.Engine) -> Any:
     play = type(few).play
 
     def counting(chosen: Any) -> Any:
-        left = play(few, chosen)
+        left, last = play(few, chosen)
         found[0] += len(left)
-        return left
+        return left, last
 
     few.play = counting
     return lambda: found[0]

@@ -6,8 +6,6 @@ seat that could only pass is never asked.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 import numpy as np
 
 from mahjong_env.basics.tiles import NO_TILE
@@ -22,7 +20,7 @@ from mahjong_env.engine.claim_rules import (
     seats_to_ask_first,
     sets_wanted,
 )
-from mahjong_env.engine.phases.context import NO_GAMES, Offer, StepContext
+from mahjong_env.engine.phases.context import Offer, StepContext
 from mahjong_env.engine.phases.judge import is_complete
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
@@ -35,10 +33,10 @@ _ZERO = np.array(0, np.int8)  # an array, as numpy turns plain numbers into arra
 # Options and the seats that may be asked are [m, n], in the order of the seats after the giver.
 
 
-def offer_discards(context: StepContext, offer: Offer | None) -> Seats | None:
-    """Ask who claims the tiles just discarded; the givers of those that nobody can claim come back."""
+def offer_discards(context: StepContext, offer: Offer | None) -> None:
+    """Ask who claims the tiles just discarded."""
     if offer is None:
-        return None
+        return
     state, (givers, kind) = context.state, offer
     games = givers.game
     state.offered_by[games] = givers.seat
@@ -46,20 +44,24 @@ def offer_discards(context: StepContext, offer: Offer | None) -> Seats | None:
     options = _sets_wanted(context, others, kind)
     _add_wins(context, others, Offer(givers, kind), Source.DISCARD, options)
     if not np.count_nonzero(options):
-        return givers
+        context.unclaimed.append(givers)
+        return
     wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
     state.offered[games[wanted]] = kind[wanted]
     is_asked = np.zeros(len(games), np.bool_)
     is_asked[wanted] = _ask(context, others.take(wanted), options.take(wanted, axis=1), Phase.CLAIM)
     unclaimed = givers.take(~is_asked)
     state.offered[unclaimed.game] = NO_TILE
-    return unclaimed
+    context.unclaimed.append(unclaimed)
 
 
-def offer_added_tiles(context: StepContext, offer: Offer | None) -> Offer | None:
-    """Ask who robs the tiles that are being added to pungs; those that nobody can rob come back."""
-    if offer is None or not context.rules.may_rob_kongs:
-        return offer
+def offer_added_tiles(context: StepContext, offer: Offer | None) -> None:
+    """Ask who robs the tiles that are being added to pungs."""
+    if offer is None:
+        return
+    if not context.rules.may_rob_kongs:
+        context.joining.append(offer)
+        return
     state, (givers, kind) = context.state, offer
     state.offered[givers.game] = kind
     state.offered_by[givers.game] = givers.seat
@@ -68,7 +70,7 @@ def offer_added_tiles(context: StepContext, offer: Offer | None) -> Offer | None
     _add_wins(context, others, offer, Source.ROBBED_KONG, options)
     is_asked = _ask(context, others, options, Phase.ROB)
     context.close_question(givers.game[~is_asked])
-    return Offer(givers.take(~is_asked), kind[~is_asked])
+    context.joining.append(Offer(givers.take(~is_asked), kind[~is_asked]))
 
 
 def offer_opening(context: StepContext, games: Games) -> Games:
@@ -201,26 +203,14 @@ def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_
 # --- Answering ------------------------------------------------------------------------------------------------------
 
 
-class Answered(NamedTuple):
-    """The results of this step's answers; games in which another seat is asked are in none of these."""
+def take_answers(context: StepContext, games: Games, actions: Int64Array) -> tuple[Games, Games]:
+    """Take the answers of seats that were asked, and ask the next ones.
 
-    granted: Games = NO_GAMES
-    """[n] games whose best answer is granted."""
-    unclaimed: Seats | None = None
-    """The givers of discards that all have passed."""
-    unrobbed: Offer | None = None
-    """Tiles for pungs that nobody has robbed."""
-    opened: Games = NO_GAMES
-    """[n] games in which all have passed on a question before the first turn."""
-
-
-NO_ANSWERS: Final = Answered()
-
-
-def take_answers(context: StepContext, games: Games, actions: Int64Array) -> Answered:
-    """Take the answers of seats that were asked; ask the next ones, or grant the best answer."""
+    Returns:
+        The games whose best answer is granted, and those in which all have passed on a question before the first turn.
+    """
     if not games.size:
-        return NO_ANSWERS
+        return games, games
     state, num_seats = context.state, context.state.num_seats
     giver = state.offered_by[games]
     answering = state.seats_to_act(games)
@@ -241,20 +231,21 @@ def take_answers(context: StepContext, games: Games, actions: Int64Array) -> Ans
     if asked.size:
         state.actor[games.take(asked)] = seats.take(asked).choose(row.take(asked)).seat
     passed, granted = (~is_asked & (best == 0)).nonzero()[0], (~is_asked & (best > 0)).nonzero()[0]
-    return _all_passed(context, games.take(passed), games.take(granted))
+    return games.take(granted), _all_passed(context, games.take(passed))
 
 
-def _all_passed(context: StepContext, passed: Games, granted: Games) -> Answered:
-    """Sort the games in which nobody wants the tile by what was asked."""
+def _all_passed(context: StepContext, passed: Games) -> Games:
+    """Sort the games in which nobody wants the tile by what was asked; those of opening questions come back."""
     if not passed.size:
-        return Answered(granted)
+        return passed
     state = context.state
     phase = state.phase[passed]
     unclaimed, unrobbed, opened = (
         passed.take((phase == asked_in).nonzero()[0]) for asked_in in (Phase.CLAIM, Phase.ROB, Phase.OPENING)
     )
-    added = Offer(state.seats(unrobbed, state.offered_by[unrobbed]), state.offered[unrobbed]) if unrobbed.size else None
-    givers = state.seats(unclaimed, state.offered_by[unclaimed])
+    if unrobbed.size:
+        context.joining.append(Offer(state.seats(unrobbed, state.offered_by[unrobbed]), state.offered[unrobbed]))
+    context.unclaimed.append(state.seats(unclaimed, state.offered_by[unclaimed]))
     context.close_question(passed)
     state.stage[opened] += 1
-    return Answered(granted, givers, added, opened)
+    return opened

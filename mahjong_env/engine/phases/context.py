@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,13 @@ from mahjong_env.scoring.wins import Scores, Source, Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
-NO_GAMES: Final[Games] = np.zeros(0, np.intp)
-
 
 @dataclass
 class StepContext:
-    """A batch in the middle of a step: its games, their rules, and what has been paid."""
+    """A batch in the middle of a step: its games, their rules, what has been paid, and what phases leave to others.
+
+    No game is in two of the lists at once; but one whose kong has been replaced may have a hand that is unjudged.
+    """
 
     state: State
     rules: Rules
@@ -28,6 +29,16 @@ class StepContext:
     """Whether matches have several hands."""
     rewards: Int32Array = field(init=False)
     """[B, P] points paid in this step, by person; each step has its own."""
+    unclaimed: list[Seats] = field(init=False)
+    """The givers of discards that nobody claims: the next seats draw."""
+    joining: list[Offer] = field(init=False)
+    """Tiles that join open pungs of these seats: claimed discards, and tiles that nobody has robbed."""
+    kongs: list[Kongs] = field(init=False)
+    """Kongs that stand: they are to be paid, and wait for a replacement tile."""
+    wins: list[Won] = field(init=False)
+    """Wins that were declared and granted: they are to be scored and paid."""
+    drawn: list[Games] = field(init=False)
+    """Games whose hand has ended without a winner."""
     unjudged: list[tuple[Games, Wins]] = field(init=False)
     """Games whose seat in turn has a complete hand, and these hands; whether they may win is asked when wins are paid.
     """
@@ -43,8 +54,8 @@ class StepContext:
         self.begin_step()
 
     def begin_step(self) -> None:
-        """Nothing has been paid yet, and no hand is waiting."""
-        self.unjudged = []
+        """Nothing has been paid yet, and nothing is waiting."""
+        self.unclaimed, self.joining, self.kongs, self.wins, self.drawn, self.unjudged = [], [], [], [], [], []
         self.rewards = np.zeros(self.state.points.shape, np.int32)
 
     def pay(self, games: Games, amounts: Int32Array) -> None:
@@ -100,11 +111,3 @@ class Ended:
     tile: Int8Array  # [n] the winning tile
     scores: Scores | None  # None for drawn hands
     person_at: Int8Array  # [n, S]
-
-
-def join_games(parts: list[Games]) -> Games | None:
-    """[n] the games of all parts; None if there are none."""
-    some = [part for part in parts if part.size]
-    if len(some) <= 1:
-        return some[0] if some else None
-    return np.concatenate(some)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 import numpy as np
 
 from mahjong_env.basics.actions import CHOW_LOW, CHOW_STEPS, KONG, PUNG, WIN
@@ -19,38 +17,24 @@ _PUNG, _KONG, _WIN = (np.array(action, np.int8) for action in (PUNG, KONG, WIN))
 _CHOW_STEPS = np.array(CHOW_STEPS, np.int8)
 
 
-class Granted(NamedTuple):
-    """The results of granted claims, beside the turns of those who claimed a chow or a pung."""
-
-    wins: tuple[Won, ...] = ()
-    kongs: tuple[Kongs, ...] = ()
-    added: Offer | None = None
-    """Claimed tiles that join open pungs of the claimers."""
-
-
-_NOTHING: Final = Granted()
-
-
-def grant(context: StepContext, games: Games) -> Granted:
+def grant(context: StepContext, games: Games) -> None:
     """Carry out the best answers of these games."""
     if not games.size:
-        return _NOTHING
+        return
     action = context.state.best_action[games]
     chows, pungs, kongs, wins = (
         which.nonzero()[0] for which in (action < _PUNG, action == _PUNG, action == _KONG, action == _WIN)
     )
     _take_chow(context, games.take(chows), action.take(chows) - np.int8(CHOW_LOW))
     _take_pung(context, games.take(pungs))
-    exposed, added = _take_kong(context, games.take(kongs))
-    return Granted(_take_win(context, games.take(wins)), exposed, added)
+    _take_kong(context, games.take(kongs))
+    _take_win(context, games.take(wins))
 
 
-def _take_win(context: StepContext, games: Games) -> tuple[Won, ...]:
-    """One part for each question that the winners were asked."""
+def _take_win(context: StepContext, games: Games) -> None:
     if not games.size:
-        return ()
+        return
     state, phase = context.state, context.state.phase[games]
-    parts = []
     for asked_in, source in (
         (Phase.CLAIM, Source.DISCARD),
         (Phase.ROB, Source.ROBBED_KONG),
@@ -60,8 +44,7 @@ def _take_win(context: StepContext, games: Games) -> tuple[Won, ...]:
         if g.size:
             is_opening = asked_in == Phase.OPENING
             giver = NO_SEAT if is_opening else state.offered_by[g]
-            parts.append(Won(state.seats(g, state.best_seat[g]), source, state.offered[g], giver, is_opening))
-    return tuple(parts)
+            context.wins.append(Won(state.seats(g, state.best_seat[g]), source, state.offered[g], giver, is_opening))
 
 
 def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, Int8Array]:
@@ -110,18 +93,19 @@ def _take_pung(context: StepContext, games: Games) -> None:
     _begin_claimed_turn(context, seats)
 
 
-def _take_kong(context: StepContext, games: Games) -> tuple[tuple[Kongs, ...], Offer | None]:
-    """The kongs of three tiles in the hand, and the tiles that join open pungs."""
+def _take_kong(context: StepContext, games: Games) -> None:
+    """The tile makes a kong with three of the hand, or joins an open pung."""
     if not games.size:
-        return (), None
+        return
     state = context.state
     seats, kind, giver = _take_tile(context, games)
     state.kong_draws[games] = 0
     adds = state.has_open_pung(seats, kind)
-    added = Offer(seats.take(adds), kind[adds]) if adds.any() else None
+    if adds.any():
+        context.joining.append(Offer(seats.take(adds), kind[adds]))
     if adds.all():
-        return (), added
+        return
     seats, kind, giver = seats.take(~adds), kind[~adds], giver[~adds]
     state.remove_tiles(seats, kind, 3)
     state.lay_meld(seats, MeldType.EXPOSED_KONG, kind, giver, kind)
-    return (Kongs(seats, MeldType.EXPOSED_KONG, giver),), added
+    context.kongs.append(Kongs(seats, MeldType.EXPOSED_KONG, giver))

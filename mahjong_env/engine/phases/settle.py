@@ -8,7 +8,7 @@ import numpy as np
 
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.phases.context import Ended, StepContext, Won, join_games
+from mahjong_env.engine.phases.context import Ended, StepContext, Won
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
@@ -17,15 +17,9 @@ CUT_AFTER: Final = 200
 """Hands after which a match that ends by points is cut short."""
 
 
-def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[Ended]:
-    """Pay wins, judge the hands that wait for it, and record the hands that ended.
-
-    Args:
-        context: the batch.
-        won: wins that were granted in this step.
-        drawn: games whose hand ended without a winner.
-    """
-    state = context.state
+def settle(context: StepContext) -> list[Ended]:
+    """Pay wins, judge the hands that wait for it, and record the hands that ended."""
+    state, won = context.state, context.wins
     ended: list[Ended] = []
     if won:
         games = np.concatenate([part.seats.game for part in won])
@@ -39,8 +33,8 @@ def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[End
     elif context.unjudged:
         asked, hands = _unjudged(context)
         state.can_win[asked] |= context.rules.legal(hands)
-    without_winner = join_games(drawn)
-    if without_winner is not None:
+    without_winner = np.concatenate(context.drawn) if context.drawn else None
+    if without_winner is not None and without_winner.size:
         nobody = np.full(len(without_winner), NO_SEAT, np.int8)
         no_tile = np.full(len(without_winner), NO_TILE, np.int8)
         person_at = state.person_at[without_winner]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, WIN
@@ -19,35 +17,27 @@ from mahjong_env.state.seats import Seats
 _NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers into arrays in every call
 
 
-class Acted(NamedTuple):
-    """The actions of the seats in their turn."""
-
-    discards: Offer | None = None
-    added: Offer | None = None
-    """Tiles on their way to an open pung, which may be robbed."""
-    kongs: tuple[Kongs, ...] = ()
-    wins: tuple[Won, ...] = ()
-
-
-def act(context: StepContext, games: Games, actions: Int64Array) -> Acted:
-    """Carry out the actions of seats in their turn."""
+def act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Offer | None, Offer | None]:
+    """Carry out the actions of seats in their turn: their discards, and tiles on their way to a pung, come back."""
     if not games.size:
-        return Acted()
+        return None, None
     seats = context.state.seats_to_act(games)
     is_discard = actions < _NO_DISCARD
     discards = is_discard.nonzero()[0]
     if discards.size == len(games):
-        return Acted(_discard(context, seats, actions))
+        return _discard(context, seats, actions), None
     others = (~is_discard).nonzero()[0]
     other = actions.take(others)
     added = others[(other >= ADDED_KONG) & (other < CHOW_LOW)]
     concealed = others[other < ADDED_KONG]
     wins = others[other == WIN]
-    return Acted(
+    _conceal(context, seats.take(concealed), actions.take(concealed) - CONCEALED_KONG)
+    if wins.size:
+        winners = seats.take(wins)
+        context.wins.append(Won(winners, Source.DRAW, context.state.drawn[winners.game], NO_SEAT))
+    return (
         _discard(context, seats.take(discards), actions.take(discards)),
         _add(context, seats.take(added), actions.take(added) - ADDED_KONG),
-        _conceal(context, seats.take(concealed), actions.take(concealed) - CONCEALED_KONG),
-        _win(context, seats.take(wins)),
     )
 
 
@@ -62,13 +52,13 @@ def _discard(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | No
     return Offer(seats, kind)
 
 
-def _conceal(context: StepContext, seats: Seats, kind: Int64Array) -> tuple[Kongs, ...]:
+def _conceal(context: StepContext, seats: Seats, kind: Int64Array) -> None:
     if not len(seats):
-        return ()
+        return
     state = context.state
     state.remove_tiles(seats, kind, 4)
     state.lay_meld(seats, MeldType.CONCEALED_KONG, kind, shown=not context.rules.hides_concealed_kongs)
-    return (Kongs(seats, MeldType.CONCEALED_KONG, NO_SEAT),)
+    context.kongs.append(Kongs(seats, MeldType.CONCEALED_KONG, NO_SEAT))
 
 
 def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
@@ -81,9 +71,3 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     state.drawn[seats.game] = NO_TILE
     state.can_win[seats.game] = False
     return Offer(seats, kind)
-
-
-def _win(context: StepContext, seats: Seats) -> tuple[Won, ...]:
-    if not len(seats):
-        return ()
-    return (Won(seats, Source.DRAW, context.state.drawn[seats.game], NO_SEAT),)
