@@ -12,7 +12,7 @@ from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, IllegalActionError, MahjongError, RulesError
 from mahjong_env.basics.memory import free_memory, size_text
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -176,14 +176,6 @@ def _illegal(state: State, game: int, number: int) -> str:
     valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(state.mask[game]))
     seat = state.person_at[game, state.actor[game]]
     return f"game {game}, seat {seat}: the action {name} is not legal; legal are {valid}"
-
-
-def persons_at(state: State, rules: Rules, table_seats: Int8Array) -> Int8Array:
-    """[B] int8 who sits at these table seats, one in each game; -1 for no seat."""
-    if not rules.people_move:  # everybody has the seat of his number
-        return table_seats.copy()
-    persons = state.person_at[np.arange(len(table_seats)), table_seats]
-    return np.where(table_seats >= 0, persons, np.int8(NO_SEAT))
 
 
 @lru_cache(maxsize=16)

@@ -26,12 +26,11 @@ from mahjong_env.engine.arguments import (
     game_numbers,
     new_seeds,
     numbers_up_to,
-    persons_at,
     who_looks,
 )
 from mahjong_env.engine.deal_prefetch import MOST_GAMES, DealPrefetch
-from mahjong_env.engine.outcome import Outcome, StepResult
-from mahjong_env.engine.phases import deal, masks, settle
+from mahjong_env.engine.outcome import Outcome, StepResult, persons_at
+from mahjong_env.engine.phases import deal, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.engine.scene import Deal, Scenes
 from mahjong_env.engine.snapshot import Snapshot, describe_games
@@ -121,12 +120,12 @@ class Engine:
     @property
     def seat_to_act(self) -> Int8Array:
         """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
-        return persons_at(self.state, self.rules, self.state.actor)
+        return persons_at(self.rules, self.state.person_at, self.state.actor)
 
     @property
     def dealer(self) -> Int8Array:
         """[B] int8 the person who deals; a fresh array."""
-        return persons_at(self.state, self.rules, self.state.dealer)
+        return persons_at(self.rules, self.state.person_at, self.state.dealer)
 
     @property
     def action_mask(self) -> BoolArray:
@@ -296,8 +295,6 @@ class Engine:
         ended = take_step(self._context, live, chosen, last)
         outcome = Outcome.collect(ended, self.rules, self.state)
         hand_over, done, truncated = self._begin_next_hands(g, ended)
-        if live.size + last.size:
-            masks.write_masks(self._context, np.concatenate([live, last]) if last.size else live)
         rewards = self._context.rewards if games is None else self._context.rewards[g]
         if out is not None:
             self._fill(out, g, rewards)
@@ -391,7 +388,6 @@ class Engine:
         state = self.state
         state.seed[renewed], state.stream[renewed], state.hands_dealt[renewed] = folded, stream, 0
         self._begin_matches(g, scenes, is_same_seed=seed is None)
-        masks.write_masks(self._context, g)
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:

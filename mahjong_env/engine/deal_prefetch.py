@@ -7,7 +7,7 @@ end in every step, and the memory is better saved.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,12 +38,16 @@ class DealPrefetch:
         self._all_games, self._depth = np.arange(number), max(1, _AT_ONCE // number)
         dealt = State.allocate(axes_of(context.rules, number * self._depth))
         self._dealt = StepContext(dealt, context.rules, context.several_hands)
+        self._lines: dict[int, Any] | None = None
 
     def begin(self, games: Games) -> None:
         """Begin the next matches of these games."""
         if not self._are_dealt(games).all():
             self._deal(self._all_games[~self._are_dealt(self._all_games)])
-        self._state.copy_games(games, self._dealt.state, self._rows(games))
+        if self._lines is None:
+            self._state.copy_games(games, self._dealt.state, self._rows(games))
+        else:
+            self._state.set_lines(self._lines, int(self._rows(games)[0]))
 
     def _rows(self, games: Games) -> Games:
         """[n] where the next matches of games stand among those dealt."""
@@ -65,3 +69,5 @@ class DealPrefetch:
         dealt.hands_dealt[rows] = hand.reshape(-1)
         deal.begin_matches(self._dealt, rows, at_random=self._at_random)
         deal.deal_hands(self._dealt, rows)
+        if len(self._all_games) == 1:
+            self._lines = dealt.lines()

@@ -85,9 +85,9 @@ class Outcome:
                 value[start:stop] = end.scores.points
         return cls(
             game=games.take(order),
-            winner=_persons(person_at, np.concatenate([end.winner for end in ended])).take(order),
+            winner=persons_at(rules, person_at, np.concatenate([end.winner for end in ended])).take(order),
             source=_WORDS.take(np.concatenate([end.source for end in ended]).take(order)),
-            from_seat=_persons(person_at, np.concatenate([end.from_seat for end in ended])).take(order),
+            from_seat=persons_at(rules, person_at, np.concatenate([end.from_seat for end in ended])).take(order),
             tile=np.concatenate([end.tile for end in ended]).take(order),
             value=value.take(order),
             payments=payments.take(order, axis=0),
@@ -97,8 +97,10 @@ class Outcome:
         )
 
 
-def _persons(person_at: Int8Array, seat: Int8Array) -> Int8Array:
-    """[n] the persons on the seats [n], -1 for no seat; ``person_at`` [n, S]."""
+def persons_at(rules: Rules, person_at: Int8Array, seat: Int8Array) -> Int8Array:
+    """[n] int8 who sits on the seats [n], -1 for no seat, where ``person_at`` [n, S] sit; a fresh array."""
+    if not rules.people_move:  # everybody has the seat of his number
+        return seat.copy()
     place = np.arange(0, person_at.size, person_at.shape[1]) + np.maximum(seat, 0)
     return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
 

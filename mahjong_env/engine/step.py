@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mahjong_env.basics.types import Games, Int64Array
-from mahjong_env.engine.phases import claims, deal, draw, grants, settle, turn
+from mahjong_env.engine.phases import claims, deal, draw, grants, masks, settle, turn
 from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.state.arrays import Phase
 
@@ -54,4 +54,6 @@ def take_step(context: StepContext, games: Games, actions: Int64Array, last: Gam
     draw.begin_turns(context)
 
     # Settle: wins and drawn hands become points.
-    return settle.settle(context)
+    ended = settle.settle(context)
+    masks.write_masks(context, games)
+    return ended

@@ -344,6 +344,19 @@ class State(Arrays):
         for name, own in self._flat.rows.items():
             own[games] = theirs[name][rows]
 
+    def lines(self) -> dict[int, Any]:
+        """[B, ...] the arrays of each game side by side as in its `memory` if it were alone, by size of number."""
+        rows: dict[int, list[Any]] = {}
+        for array in self.arrays().values():
+            size = array.itemsize
+            rows.setdefault(size, []).append(array.reshape(len(array), math.prod(array.shape[1:])).view(f"i{size}"))
+        return {size: np.concatenate(parts, axis=1) for size, parts in rows.items()}
+
+    def set_lines(self, lines: dict[int, Any], row: int) -> None:
+        """Write one of the games of `lines` over the only game of this state: few long copies instead of many."""
+        for size, of_games in lines.items():
+            self._blocks[size][:-1] = of_games[row]
+
     def memory(self, dtype: Any) -> memoryview:
         """All arrays of numbers of one size as one line of memory; what is written there stands in the arrays.
 

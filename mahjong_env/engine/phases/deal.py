@@ -9,7 +9,7 @@ import numpy as np
 from mahjong_env.basics.chance import hand_keys, shuffle
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Games, Int8Array
-from mahjong_env.engine.phases import claims
+from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai_of_all
 from mahjong_env.hands.codes import encode
@@ -31,7 +31,7 @@ def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> Non
 
 
 def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None) -> None:
-    """Deal the next hand of these games.
+    """Deal the next hand of these games, up to the first mask.
 
     Args:
         context: the batch.
@@ -63,6 +63,7 @@ def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None)
     if scenes is not None:
         scenes.shorten(state, games)
     _open(context, games)
+    masks.write_masks(context, games)
 
 
 def _take_hands(context: StepContext, games: Games, walls: Int8Array) -> None:

@@ -111,6 +111,7 @@ def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands:
     state.phase[games] = Phase.OVER
     state.actor[games] = NO_SEAT
     state.can_win[games] = False
+    state.mask[games] = False
     on, winner_on = games[~over], winner[~over]
     if on.size:
         state.hand_in_match[on] += 1
