@@ -1,11 +1,10 @@
 """Seven pairs and thirteen orphans: distances by hand; what helps and what can be spared, by trying every kind."""
 
 import numpy as np
-import pytest
 
 from mahjong_env.hands import kind_sets, shanten
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import orphan_kinds, pairs, suit_summaries
+from mahjong_env.hands.summaries import pairs, suit_summaries
 from oracle import hands as slow
 from support.distances import distance_to_seven_pairs, distance_to_thirteen_orphans
 
@@ -82,26 +81,3 @@ def test_seven_pairs_missing():
     enough_pairs = pairs(suit_summaries(encode(counts))) + wilds >= 7
     assert ((found == 0) == enough_pairs)[fourteen].all()
     assert (found[~fourteen] > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("changes", "missing"),
-    [
-        ({}, 1),  # all thirteen kinds: thirteen waits
-        ({0: 2}, 0),
-        ({4: 1}, 1),
-        ({0: 2, 33: 0, 4: 1}, 1),
-        ({0: 0, 8: 0, 4: 2}, 3),
-        ({0: 0, 8: 3}, 1),
-        (dict.fromkeys(slow.ORPHANS, 0), 14),
-    ],
-)
-def test_thirteen_orphans_missing(changes, missing):
-    counts = np.zeros(34, int)
-    counts[slow.ORPHANS] = 1
-    for kind, count in changes.items():
-        counts[kind] = count
-    assert distance_to_thirteen_orphans(counts) == missing
-    if counts.sum() == 14:
-        words = suit_summaries(encode(counts))
-        assert (orphan_kinds(words) == 13 and pairs(words) == 1) == (missing == 0)

@@ -119,16 +119,6 @@ def test_a_win_by_flowers_has_no_tile_and_says_so():
     assert (outcome.source[0], outcome.tile[0], outcome.from_seat[0], outcome.value[0]) == ("flowers", -1, -1, 8)
 
 
-def test_in_the_opening_too():
-    hands = [IDLE[0], IDLE[1], f"369m 147p 25s {SEVEN} S4", IDLE[3]]
-    runner = play(hands, "2 win", replacements="1z 2z 3z 4z 5z 6z 7z 8s")
-    assert (runner.outcome.source[0], runner.outcome.tile[0], runner.outcome.rows[0]) == (
-        "flowers",
-        -1,
-        [("Eight Flowers", 8)],
-    )
-
-
 def test_a_complete_hand_that_is_worth_more_counts_instead():
     """The replacement of the eighth flower completes the hand: 2 + 2 + 2 flowers, 3, Blossom, No Characters, Earth."""
     hands = [IDLE[0], f"234m 456m 345p {SEVEN}", IDLE[2], IDLE[3]]
@@ -177,13 +167,6 @@ def test_a_hidden_gang_does_not_end_the_turn_of_the_eighth_flower():
         1 may not win
     """
     play(hands, script, draws="S4 2p 2p 7m 8m", replacements="1z 2z 3z 4z 5z 6z 7z 8s 3m")
-
-
-def test_seven_flowers_win_nothing():
-    verdict = mahjong_env.score("taiwan", hand="147m 258p 369s 1234567z", source="flowers", flowers=SEVEN)
-    assert not verdict.legal
-    assert "eight flowers" in verdict.reason
-    assert verdict.payments == (0, 0, 0, 0)
 
 
 # --- What contradicts itself -----------------------------------------------------------------------------------------
