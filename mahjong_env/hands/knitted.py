@@ -86,20 +86,6 @@ def _for_one() -> tuple[memoryview, memoryview, memoryview]:
     return _parts_held().data, _joined().data, different_honours().data
 
 
-def knitted_straights(codes: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """[m] hands of codes [n, 4] and [m] straights, of those that are a straight, sets and a pair; hands ascending."""
-    parts = parts_held(codes)
-    hand = (_joined().take(parts) == _OF_STRAIGHT).nonzero()[0]
-    if not hand.size:
-        return hand, hand
-    # Two straights that are both whole would be 15 tiles.
-    straight = _each_held(parts.take(hand)).argmax(axis=0)
-    rest = codes.take(hand, axis=0)
-    rest[:, :HONOUR_GROUP] -= _TILES.sum(axis=2).take(straight, axis=0)
-    whole = (short_of_sets_and_pair(suit_summaries(rest)) == 0).nonzero()[0]
-    return hand.take(whole), straight.take(whole)
-
-
 def most_of_a_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
     """[...] int8 different tiles that hands hold of the straight of which they hold most."""
     return _joined().take(parts_held(codes))

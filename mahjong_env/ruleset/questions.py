@@ -504,8 +504,14 @@ class Rules:
         return self.score(wins), self.legal(asked)
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
-        self.pass_deal(state, games, winner == state.dealer[games])
+        """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw.
+
+        The dealer stays if he wins, and after a draw if there is a knob ``dealer_on_draw`` that says "stay".
+        """
+        stays = winner == state.dealer[games]
+        if getattr(self, "dealer_on_draw", "next") == "stay":
+            stays = stays | (winner < 0)
+        self.pass_deal(state, games, stays)
 
     def pass_deal(self, state: State, games: Games, stays: BoolArray) -> None:
         """The dealer keeps the deal where ``stays``, else the next seat has it."""

@@ -252,13 +252,6 @@ class Fuzhou(ScoredRules):
         state.reserve[games] += 2 if meld_type == MeldType.CONCEALED_KONG else 1
         state.closing[games] |= state.left(games) < self.seats
 
-    def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins; else the next seat deals (fuzhou.md#the-dealer)."""
-        stays = winner == state.dealer[games]
-        if self.dealer_on_draw == "stay":
-            stays = stays | (winner < 0)
-        self.pass_deal(state, games, stays)
-
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
         """Of the special hands the best that does not stack, or the sum of the others; or the single best."""
         special = counts * values * _IS_SPECIAL

@@ -59,7 +59,7 @@ RESTRICTIONS = (
     Restriction("during his own Fortune Gambit a player wins by self-draw only",
                 per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0)),
     Restriction("at 1 and 2 Lao hands are won by self-draw only",
-                per_hand=lambda win: _wants_the_dealer(win) & (_lao(win) < 3)),
+                per_hand=lambda win: _wants_the_dealer(win) & (_lao(win.streak, win.dice) < 3)),
     Restriction("the tile of another player wins only for the dealer or from the dealer",
                 per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer)),
 )
@@ -182,7 +182,7 @@ class Hangzhou(ScoredRules):
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
         """The number of Lao; `lao_dice` may have made it 3."""
-        lao = int(_lao_of(streak, dice))
+        lao = int(_lao(streak, dice))
         return f"{lao} Lao", f"{lao} 老"
 
     @only_with_marks
@@ -218,14 +218,9 @@ class Hangzhou(ScoredRules):
         return self.match_end == "hands"
 
 
-def _lao(wins: Wins) -> Int64Array:
-    """[n] 1 to 3: how many hands the dealer has dealt in a row, 3 standing for all more and for doubles."""
-    return _lao_of(wins.streak.astype(np.int64), wins.dice)
-
-
-def _lao_of(streak: Any, dice: Any) -> Any:
-    """The same of a streak and what was thrown: numbers or arrays."""
-    return np.where(dice > 0, 3, np.minimum(streak + 1, 3))
+def _lao(streak: Any, dice: Any) -> Any:
+    """Hands that the dealer has dealt in a row, 3 standing for all more and for doubles: numbers or arrays."""
+    return np.where(np.greater(dice, 0), 3, np.minimum(streak + 1, 3))
 
 
 def _wants_the_dealer(wins: Wins) -> BoolArray:
@@ -258,7 +253,7 @@ def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
 
 def _dealers_factors(wins: Wins) -> Any:
     """[n, S] what multiplies the share of each seat, by who deals and for how long."""
-    lao_factor = 2 ** _lao(wins)
+    lao_factor = 2 ** _lao(wins.streak, wins.dice)
     dealers_loss = np.where(wins.drawn, lao_factor if wins.rules.dealer_loss == "lao" else 2, 1)
     factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
     return np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)

@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.arithmetic import EVERY_ROW, Arithmetic, Term
 from mahjong_env.scoring.driver import ScoredRules
@@ -168,13 +168,6 @@ class Hebei(ScoredRules):
         if meld_type == MeldType.EXPOSED_KONG:
             others = np.arange(self.seats) == np.asarray(from_seat)[:, None]
         return paid_by(others, np.full(len(seats), amount), seats.seat)
-
-    def succeed(self, state: State, games: Games, winner: Int16Array | Int8Array) -> None:
-        """The dealer stays if he wins, and by default after a draw; else the next seat deals."""
-        stays = winner == state.dealer[games]
-        if self.dealer_on_draw == "stay":
-            stays = stays | (winner < 0)
-        self.pass_deal(state, games, stays)
 
     def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
         """The winner makes room for the person who sat out, who takes his seat; after a draw nobody moves."""

@@ -25,7 +25,6 @@ from mahjong_env.hands.knitted import (
     STRAIGHTS,
     different_honours,
     knitted_straight_of_one,
-    knitted_straights,
     knitted_tiles_of_one,
     parts_held,
     short_of_knitted_straight,
@@ -67,12 +66,10 @@ _CHANGES: Final = np.array([[1, 0, 3, 2], [3, 2, 0, 1], [1, 0, 3, 2]])
 
 def _read_knitted_straights(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """The straight is taken out, whichever it is; the rest is read as a set, if it is not melded, and a pair."""
-    hand, straight = knitted_straights(wins.codes.take(which, axis=0))
-    if not hand.size:
-        return []
-    hand = which.take(hand)
-    owner, sets = readings(wins.counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
-    owner = hand.take(owner)
+    counts = wins.counts.take(which, axis=0)
+    hand, straight = np.nonzero(np.all(counts[:, None] >= STRAIGHTS, axis=2))
+    owner, sets = readings(counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
+    owner = which.take(hand.take(owner))
     return [Readings(wins, shape, owner, sets._replace(tiles=wins.counts.take(owner, axis=0)))]
 
 
