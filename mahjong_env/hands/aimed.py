@@ -173,37 +173,31 @@ class AimedShanten:
         """[A - P, m] tiles short of the aims that put nothing aside."""
         found = np.empty((len(self._aims.others), len(self._number)), np.int8)
         for row, aim in zip(found, self._aims.others, strict=True):
-            row[:] = _DISTANCE[aim.shape](self, aim)
+            row[:] = self._distance_to(aim)
             if aim.points < self._aims.minimum and not aim.opens:
                 row[~self._hands.closed] = FAR
         return found
 
-    def _to_sets(self, aim: Aim) -> NDArray[np.int8]:
-        distance = short(_restricted(self._hands.codes, aim.kinds), self._hands.sets)
-        return np.where(self._laid & ~aim.kinds == _NONE, distance, FAR)
-
-    def _to_pungs(self, aim: Aim) -> NDArray[np.int8]:
-        distance = to_pungs(self._counts, self._hands.sets, self._hands.wilds)[0]
-        return np.where(self._melds.runs == _NONE, distance, FAR)
-
-    def _if_closed(self, distance: NDArray[Any]) -> NDArray[np.int8]:
-        return np.where(self._hands.closed, distance, FAR).astype(np.int8)
-
-    def _to_pairs(self, aim: Aim) -> NDArray[np.int8]:
-        return self._if_closed(distance_to_pairs(self._counts, self._hands.wilds))
-
-    def _to_orphans(self, aim: Aim) -> NDArray[np.int8]:
-        return self._if_closed(distance_to_orphans(self._counts))
-
-    def _to_knitted_tiles(self, aim: Aim) -> NDArray[np.int8]:
-        codes = self._hands.codes
-        fitting = most_of_a_straight(codes.T) + different_honours().take(codes[HONOUR_GROUP])
-        return self._if_closed(np.maximum(MOST_TILES - fitting, 0))
-
-    def _to_all_groups(self, aim: Aim) -> NDArray[np.int8]:
-        blocks = self._blocks(self._hands.codes, self._melds)
-        distance = blocks.set.sum(axis=0) + (blocks.pair - blocks.set).min(axis=0)
-        return np.where(blocks.possible, distance, FAR).astype(np.int8)
+    def _distance_to(self, aim: Aim) -> NDArray[np.int8]:
+        """[m] tiles short of an aim that puts nothing aside."""
+        hands, counts, codes = self._hands, self._counts, self._hands.codes
+        if aim.shape == "sets":
+            fits, distance = self._laid & ~aim.kinds == _NONE, short(_restricted(codes, aim.kinds), hands.sets)
+        elif aim.shape == "pungs":
+            fits, distance = self._melds.runs == _NONE, to_pungs(counts, hands.sets, hands.wilds)[0]
+        elif aim.shape == "all groups":
+            blocks = self._blocks(codes, self._melds)
+            fits, distance = blocks.possible, blocks.set.sum(axis=0) + (blocks.pair - blocks.set).min(axis=0)
+        else:
+            fits = hands.closed
+            if aim.shape == "pairs":
+                distance = distance_to_pairs(counts, hands.wilds)
+            elif aim.shape == "orphans":
+                distance = distance_to_orphans(counts)
+            else:
+                fitting = most_of_a_straight(codes.T) + different_honours().take(codes[HONOUR_GROUP])
+                distance = np.maximum(MOST_TILES - fitting, 0)
+        return np.where(fits, distance, FAR).astype(np.int8)
 
     # --- Ways ---------------------------------------------------------------------------------------------------------
     @cached_property
@@ -389,16 +383,6 @@ class _Blocks(NamedTuple):
     pair: NDArray[np.int8]
     melded: NDArray[np.bool_]
     possible: NDArray[np.bool_]  # [m]
-
-
-_DISTANCE: Final = {
-    "sets": AimedShanten._to_sets,
-    "pungs": AimedShanten._to_pungs,
-    "pairs": AimedShanten._to_pairs,
-    "orphans": AimedShanten._to_orphans,
-    "knitted tiles": AimedShanten._to_knitted_tiles,
-    "all groups": AimedShanten._to_all_groups,
-}
 
 
 def _laid_runs(runs: KindSets, suit: int) -> NDArray[np.intp]:

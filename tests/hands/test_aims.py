@@ -151,7 +151,7 @@ def test_patterns_and_groups_are_as_near_as_the_nearest_of_all_hands(runs, pungs
     np.testing.assert_array_equal(found, short_of_patterns(counts, runs, pungs))
     groups = next(aim for aim in AIMS.others if aim.shape == "all groups")
     np.testing.assert_array_equal(
-        np.minimum(shanten._to_all_groups(groups), FAR), short_of_all_groups(counts, runs, pungs)
+        np.minimum(shanten._distance_to(groups), FAR), short_of_all_groups(counts, runs, pungs)
     )
 
 

@@ -46,12 +46,11 @@ def compare(variant, hands, seed):
     return tally
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(referee.VARIANTS))
 def test_package_and_referee_agree(variant):
-    tally = compare(variant, 250, seed=1)
-    assert tally["wins"] > 25
-    assert tally["refused"] > 10
+    tally = compare(variant, 150, seed=1)
+    assert tally["wins"] > 15
+    assert tally["refused"] > 5
 
 
 @pytest.mark.slow
