@@ -143,7 +143,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
     with alone_in(config.out):
         said = f"what was played is kept in {config.out}: the same command goes on with it"
         with saying_what_is_kept(lambda: said) as progress:
-            tables = _play(variants, levels, agents, config, progress)
+            tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         if config.kept is None:
             kept.rows.clear()
         for table, agent in product(tables, agents):
@@ -176,68 +176,43 @@ def _agents(config: LeaderboardConfig) -> dict[str, Agent]:
     return {spec: make_agent(spec) for spec in ordered}
 
 
-def _play(
-    variants: Sequence[Rules],
+def _table(
+    rules: Rules,
     levels: tuple[str, ...],
     rows: Mapping[str, Agent],
     config: LeaderboardConfig,
     progress: Callable[[str], object],
-) -> list[Table]:
-    """Play all blocks of all contests that are not kept, wherever the settings say, and put the tables together."""
+) -> Table:
+    """Play all blocks of all contests of a variant that are not kept, wherever the settings say."""
     agents = dict(rows) | {spec: make_agent(spec) for spec in config.pool}
-    plan: list[tuple[str, str, str, Contest]] = []  # variant, agent, level or "mixed" or "match"
-    for rules, agent in product(variants, rows):
-        others = [[level] * (rules.people - 1) for level in levels if level != agent and config.deals]
-        duels = [Contest.of(rules, agents, [agent, *other], range(config.deals)) for other in others]
-        plan += [(rules.name, agent, other[0], duel) for other, duel in zip(others, duels, strict=True)]
-        plan += [
-            (rules.name, agent, _MIXED, one)
-            for one in mixed(rules, agents, agent, config.pool, range(config.mixed_deals))
-        ]
-        matches = mixed(rules, agents, agent, config.pool, range(config.matches), hands=config.match_hands)
-        plan += [(rules.name, agent, _MATCH, one) for one in matches]
+    plan: list[tuple[str, str, Contest]] = []  # agent, level or "mixed" or "match"
+    for agent in rows:
+        for level in levels if config.deals else ():
+            if level != agent:
+                duel = Contest.of(rules, agents, [agent, *[level] * (rules.people - 1)], range(config.deals))
+                plan.append((agent, level, duel))
+        for kind, deals, hands in ((_MIXED, config.mixed_deals, 1), (_MATCH, config.matches, config.match_hands)):
+            tables = mixed(rules, agents, agent, config.pool, range(deals), hands=hands)
+            plan += [(agent, kind, table) for table in tables]
     played = play_contests([one for *_, one in plan], agents, config, config.seed, out=config.out, progress=progress)
-    duels_of: dict[str, dict[tuple[str, str], LineupResult]] = {rules.name: {} for rules in variants}
-    parts_of: dict[tuple[str, str, str], list[tuple[Contest, list[Played]]]] = {}
-    for (name, agent, kind, _), (contest, parts) in zip(plan, played, strict=True):
-        if kind in (_MIXED, _MATCH):
-            parts_of.setdefault((name, agent, kind), []).append((contest, parts))
+    duels: dict[tuple[str, str], LineupResult] = {}
+    others: dict[str, dict[str, list[tuple[Contest, list[Played]]]]] = {_MIXED: {}, _MATCH: {}}
+    for (agent, kind, _), (contest, parts) in zip(plan, played, strict=True):
+        if kind in others:
+            others[kind].setdefault(agent, []).append((contest, parts))
         else:
-            duels_of[name][agent, kind] = contest.result(parts)
-    tables = []
-    for rules in variants:
-        progress(f"{rules.title}: sigma")
-        standings: dict[str, dict[str, Standing]] = {agent: {} for agent in rows}
-        for (agent, level), result in duels_of[rules.name].items():
-            standings[agent][level] = result.of(0)
-        of = {
-            agent: (parts_of.get((rules.name, agent, _MIXED)), parts_of.get((rules.name, agent, _MATCH)))
-            for agent in rows
-        }
-        tables.append(
-            Table(
-                rules,
-                sigma(rules),
-                levels,
-                standings,
-                _payoffs(duels_of[rules.name], levels, config.deals),
-                {agent: mixed_points(at_tables) for agent, (at_tables, _) in of.items() if at_tables},
-                {agent: mixed_places(matches) for agent, (_, matches) in of.items() if matches},
-                ratings([one for _, matches in of.values() for one in matches or ()]),
-            )
-        )
-    return tables
-
-
-def _payoffs(results: Mapping[tuple[str, str], LineupResult], levels: tuple[str, ...], deals: int) -> Payoffs | None:
-    """Return the matrix of the levels."""
-    if len(levels) < 2 or not deals:
-        return None
-    by_deal = np.zeros((len(levels), len(levels), deals))
-    for (one, agent), (other, level) in product(enumerate(levels), repeat=2):
-        if one != other:
-            by_deal[one, other] = results[agent, level].points_per_hand(0)
-    return Payoffs(levels, by_deal)
+            duels[agent, kind] = contest.result(parts)
+    progress(f"{rules.title}: sigma")
+    return Table(
+        rules,
+        sigma(rules),
+        levels,
+        {agent: {level: duels[agent, level].of(0) for level in levels if (agent, level) in duels} for agent in rows},
+        Payoffs.of(levels, duels) if len(levels) > 1 and duels else None,
+        {agent: mixed_points(at_tables) for agent, at_tables in others[_MIXED].items()},
+        {agent: mixed_places(at_tables) for agent, at_tables in others[_MATCH].items()},
+        ratings([one for at_tables in others[_MATCH].values() for one in at_tables]),
+    )
 
 
 # --- Mixed tables ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from mahjong_env import MissingExtraError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate
+from mahjong_training.evaluation.results import LineupResult
 
 Matrix = NDArray[np.float64]
 
@@ -39,43 +41,47 @@ class Payoffs:
     agents: tuple[str, ...]
     by_deal: Matrix
 
+    @classmethod
+    def of(cls, agents: Sequence[str], results: Mapping[tuple[str, str], LineupResult]) -> Payoffs:
+        """Return the pay-offs of agents, by the results of each alone among copies of each other one."""
+        by_deal = np.zeros((len(agents), len(agents), next(iter(results.values())).deals))
+        for (one, agent), (other, opponent) in permutations(enumerate(agents), 2):
+            by_deal[one, other] = results[agent, opponent].points_per_hand(0)
+        return cls(tuple(agents), by_deal)
+
     @cached_property
     def matrix(self) -> Matrix:
         """[k, k] the means over deals."""
         return self.by_deal.mean(axis=2)
 
-    @cached_property
-    def _resampled(self) -> list[Matrix]:
-        """Matrices of deals that are drawn with replacement, the same ones in all cells."""
-        rng, deals = np.random.default_rng(_SEED), self.by_deal.shape[2]
-        draws = rng.multinomial(deals, np.full(deals, 1 / deals), size=_RESAMPLES) if deals >= FEWEST else ()
-        return [self.by_deal @ (drawn / deals) for drawn in draws]
-
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return for each agent, by name: its mean over opponents, Nash rating and Nash share, with 95 % intervals.
 
         And ``alpha_rank``, its share there, if OpenSpiel is installed. Intervals are percentiles of a bootstrap over
-        deals, infinite where there are too few.
+        deals, the same ones in all cells, and infinite where there are too few.
         """
-        found = [_standing(matrix) for matrix in (self.matrix, *self._resampled)]
+        rng, deals = np.random.default_rng(_SEED), self.by_deal.shape[2]
+        draws = rng.multinomial(deals, np.full(deals, 1 / deals), size=_RESAMPLES) if deals >= FEWEST else ()
+        found = _columns(self.matrix)
+        resampled = [_columns(self.by_deal @ (drawn / deals)) for drawn in draws]
         shares = alpha_rank(self.matrix)
         summary: dict[str, dict[str, Any]] = {}
         for number, agent in enumerate(self.agents):
-            columns = {name: _estimate([one[name][number] for one in found]) for name in found[0]}
-            summary[agent] = columns | ({} if shares is None else {"alpha_rank": float(shares[number])})
+            summary[agent] = {}
+            for name, values in found.items():
+                value, ends = float(values[number]), (-np.inf, np.inf)
+                if resampled:
+                    ends = np.quantile([one[name][number] for one in resampled], [0.025, 0.975])
+                summary[agent][name] = Estimate(value, float(min(ends[0], value)), float(max(ends[1], value)))
+            if shares is not None:
+                summary[agent]["alpha_rank"] = float(shares[number])
         return summary
 
 
-def _standing(matrix: Matrix) -> dict[str, Matrix]:
+def _columns(matrix: Matrix) -> dict[str, Matrix]:
     mean = matrix.sum(axis=1) / (len(matrix) - 1)
     mixture = nash_mixture(matrix)
     return {"mean": mean, "nash_rating": antisymmetric(matrix) @ mixture, "nash_share": mixture}
-
-
-def _estimate(values: Sequence[float]) -> Estimate:
-    first, *resampled = values
-    low, high = np.quantile(resampled, [0.025, 0.975]) if resampled else (-np.inf, np.inf)
-    return Estimate(float(first), float(min(low, first)), float(max(high, first)))
 
 
 def antisymmetric(matrix: Matrix) -> Matrix:
@@ -165,6 +171,7 @@ def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str
     rows = -(-len(tables) // columns)
     size = max(map(len, found.values()))
     coloured = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "size": 8}
     settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "payoffs"}
     with rc_context(settings | dict.fromkeys(coloured, colours.words)):
         figure = Figure(figsize=(columns * (2.2 + 0.62 * size), rows * (1.6 + 0.5 * size)), layout="constrained")
@@ -187,19 +194,10 @@ def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str
             axes.set_title(title, parse_math=False)
             for (one, other), points in np.ndenumerate(matrix):
                 if one != other:
+                    text = axes.text(other + 0.5, one + 0.5, f"{round(points, 2) + 0.0:+.2f}", **middle)
+                    text.set_color(colours.on_strong if abs(points) > 0.4 * limit else colours.on_weak)
                     clear = table[agents[one], agents[other]].is_clear_of_zero
-                    colour = colours.on_strong if abs(points) > 0.4 * limit else colours.on_weak
-                    weight = "bold" if clear else "normal"
-                    at = other + 0.5, one + 0.5
-                    axes.text(
-                        *at,
-                        f"{round(points, 2) + 0.0:+.2f}",
-                        ha="center",
-                        va="center",
-                        color=colour,
-                        weight=weight,
-                        size=8,
-                    )
+                    text.set_weight("bold" if clear else "normal")
         figure.supylabel("one of")
         figure.supxlabel("among copies of (sigma a hand; bold: clear of zero)")
         data = io.StringIO()

@@ -118,18 +118,15 @@ def _keep_settings(config: PsroConfig, out: Path) -> None:
 def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path) -> Payoffs:
     """Play every pair of the pool that has not been played; all are on the same deals."""
     agents = {spec: make_agent(spec) for spec in pool}
-    pairs = list(permutations(range(len(pool)), 2))
+    pairs = list(permutations(pool, 2))
     contests = [
-        Contest.of(rules, agents, [pool[one], *[pool[other]] * (rules.people - 1)], range(config.deals))
-        for one, other in pairs
+        Contest.of(rules, agents, [one, *[other] * (rules.people - 1)], range(config.deals)) for one, other in pairs
     ]
-    by_deal = np.zeros((len(pool), len(pool), config.deals))
     said = f"what was played is kept in {out}: the same command goes on with it"
     with saying_what_is_kept(lambda: said) as progress:
         played = play_contests(contests, agents, config, config.seed, out=out, progress=progress)
-        for place, (contest, parts) in zip(pairs, played, strict=True):
-            by_deal[place] = contest.result(parts).points_per_hand(0)
-    return Payoffs(pool, by_deal)
+        results = [contest.result(parts) for contest, parts in played]
+    return Payoffs.of(pool, dict(zip(pairs, results, strict=True)))
 
 
 def _response(
