@@ -21,8 +21,7 @@ from mahjong_agents.control_variates import (
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.cli import main
 from mahjong_env.environments.agents import choose_actions
-from mahjong_training.evaluation.matches import Block, measure, play_block
-from mahjong_training.evaluation.results import summarise
+from mahjong_training.evaluation.matches import measure
 from support.marks import everyday, variants
 
 WORTHWHILE = sorted(name for name in VARIANTS if useful_weights(rules(name)) is not None)
@@ -170,16 +169,6 @@ class TestLuck:
         assert found.of(0).points != plain.of(0).points
         assert found.of(0).wins == plain.of(0).wins
         assert sum(one.points.mean * one.seats for one in found.standings) == pytest.approx(0, abs=1e-5)
-
-    @pytest.mark.thorough
-    def test_blocks_merge_to_the_same_bits(self):
-        table, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
-        blocks = [Block((0, 1, 1), number, 5 * number, 5 * number + 5, "all", True) for number in range(2)]
-        parts = [play_block(table, agents, block, 4) for block in blocks]
-        (whole,) = [play_block(table, agents, Block((0, 1, 1), 0, 0, 10, "all", True), 4)]
-        np.testing.assert_array_equal(np.concatenate([part.counts["luck"] for part in parts]), whole.counts["luck"])
-        one = summarise(table, (0, 1, 1), parts)
-        assert one == summarise(table, (0, 1, 1), [whole])
 
 
 class TestWeights:

@@ -76,20 +76,8 @@ class TestStopping:
         assert never.deals == 60
 
     @pytest.mark.thorough
-    def test_an_interrupted_one_goes_on_and_several_processes_are_the_same(self, tmp_path, monkeypatch, capsys):
-        plain, played = evaluation_command.play_block, []
-
-        def third_is_interrupted(*given, **settings):
-            if len(played) == 3:
-                raise KeyboardInterrupt
-            played.append(given[2])
-            return plain(*given, **settings)
-
+    def test_several_processes_are_the_same(self, tmp_path, capsys):
         words = [*WORDS, "--deals", "200", "--until", "0.05"]
-        with monkeypatch.context() as patch:
-            patch.setattr(evaluation_command, "play_block", third_is_interrupted)
-            assert main([*words, "--out", str(tmp_path / "a")]) == 130
-        assert "3 of 6 parts are kept" in capsys.readouterr().err
         assert main([*words, "--out", str(tmp_path / "a")]) == 0
         assert main([*words, "--out", str(tmp_path / "b"), "--processes", "2"]) == 0
         one, other = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in "ab")

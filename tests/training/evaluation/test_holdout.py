@@ -77,12 +77,6 @@ class TestRecord:
         evaluate(CONFIG)
         evaluate(replace(CONFIG, **other))
 
-    def test_agents_are_known_again(self, tmp_path):
-        evaluate(CONFIG)
-        for same in (("random", "greedy"), ("greedy", "random", "greedy")):
-            with pytest.raises(BlindSeedError, match="was played in hebei"):
-                evaluate(replace(CONFIG, agents=same))
-
     def test_an_interrupted_test_may_be_gone_on_with(self, monkeypatch):
         def interrupted(*_, **__):
             raise KeyboardInterrupt

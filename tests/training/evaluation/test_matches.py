@@ -54,11 +54,6 @@ class Integers:
 
 
 class TestMeasure:
-    def test_the_same_seed_gives_the_same_result(self):
-        results = [measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=5) for _ in range(2)]
-        assert results[0] == results[1]
-        assert measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=6) != results[0]
-
     def test_points_sum_to_nothing_and_every_hand_is_won_or_drawn(self):
         result = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=40, seed=5)
         greedy, others = result.standings
