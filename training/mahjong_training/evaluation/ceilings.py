@@ -9,7 +9,6 @@ where it is. (Sight of the wall's order is worth several times as much, all of i
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, look_ahead, make_agent, reference_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.search.agent import SearchAgent
-from mahjong_env import VARIANTS, Engine, Rules, View, ViewError, __version__
+from mahjong_env import VARIANTS, Engine, Rules, View, ViewError
 from mahjong_env import rules as rules_of
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_training.config import CeilingsConfig
@@ -33,6 +32,7 @@ from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.digests import provenance
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
@@ -178,9 +178,7 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
             "seatings": seatings,
             "seed": config.seed,
             "luck_off": luck_off,
-            "version": rules.version,
-            "date": time.strftime("%Y-%m-%d"),
-            "mahjong_env": __version__,
+            **provenance(rules),
         }
         if way == SEARCH:
             found[name] |= {"rollouts": config.rollouts, "actions": config.actions}

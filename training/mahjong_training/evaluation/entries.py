@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -32,7 +31,7 @@ from mahjong_training.evaluation.lineups import seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.standing import Kept, estimate
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_workers
 from mahjong_training.seeds import entry_seed
@@ -64,10 +63,8 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
         "agent": config.agent,
         "digests": digests,
         "variant": rules.name,
-        "version": rules.version,
         "knobs": list(config.knobs),
-        "mahjong_env": __version__,
-        "date": time.strftime("%Y-%m-%d"),
+        **provenance(rules),
         "beacon": beacon,
         "beacon_was_given": config.beacon is not None,
         "deals": config.deals,

@@ -30,7 +30,7 @@ class Column(NamedTuple):
     """A column of the report: a total over hands, divided by the number of hands or by another total."""
 
     name: str  # in files; the page shows it with spaces
-    total: str  # the counter that is added up
+    total: str  # the counter that is added up, or several with "*" between them: their product in each hand
     per: str = ""  # the one that it is divided by; "": hands
     heading: str = ""  # on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page
     unit: Literal["points", "share", "number"] = "number"  # points are shown in sigma as well, shares in per cent
@@ -56,8 +56,8 @@ THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
         Column("cost_of_deal_in", "deal_in_points", "deal_ins", "deal in at"),
         Column("robbed_a_kong", "robberies"),
         Column("kong_was_robbed", "robbed"),
-        Column("win_as_dealer", "dealer_wins", "dealt"),
-        Column("points_as_dealer", "dealer_points", "dealt"),
+        Column("win_as_dealer", "dealt*wins", "dealt"),
+        Column("points_as_dealer", "dealt*points", "dealt"),
         Column("discards", "discards"),
     ),
     "Points by reason": (
@@ -73,22 +73,22 @@ THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
         Column("tenpai", "tenpais"),
         Column("turn_of_tenpai", "tenpai_turns", "tenpais", "tenpai in"),
         Column("win_when_tenpai", "wins", "tenpais"),
-        Column("tenpai_of_drawn_hands", "drawn_tenpais", "drawn"),
-        Column("tenpai_of_deal_ins", "deal_in_tenpais", "deal_ins"),
+        Column("tenpai_of_drawn_hands", "drawn*tenpais", "drawn"),
+        Column("tenpai_of_deal_ins", "deal_ins*tenpais", "deal_ins"),
     ),
     "Melds": tuple(Column(name, name, heading=name if name in ("chows", "pungs") else "") for name in MELDS),
     "Claims and what came of them": (
         Column("claimed", "claimed"),
         Column("turn_of_first_claim", "claim_turns", "claimed"),
-        Column("win_after_claim", "claimed_wins", "claimed"),
-        Column("deal_in_after_claim", "claimed_deal_ins", "claimed"),
-        Column("points_after_claim", "claimed_points", "claimed"),
-        Column("win_without_claim", "closed_wins", "closed"),
-        Column("deal_in_without_claim", "closed_deal_ins", "closed"),
-        Column("points_without_claim", "closed_points", "closed"),
-        Column("win_after_chow", "chow_wins", "with_chow"),
-        Column("win_after_pung", "pung_wins", "with_pung"),
-        Column("win_after_kong", "kong_wins", "with_kong"),
+        Column("win_after_claim", "claimed*wins", "claimed"),
+        Column("deal_in_after_claim", "claimed*deal_ins", "claimed"),
+        Column("points_after_claim", "claimed*points", "claimed"),
+        Column("win_without_claim", "closed*wins", "closed"),
+        Column("deal_in_without_claim", "closed*deal_ins", "closed"),
+        Column("points_without_claim", "closed*points", "closed"),
+        Column("win_after_chow", "with_chow*wins", "with_chow"),
+        Column("win_after_pung", "with_pung*wins", "with_pung"),
+        Column("win_after_kong", "with_kong*wins", "with_kong"),
     ),
     _OF_PROGRAMS: (Column("failed_decisions", "failures"),),
 }
@@ -163,11 +163,10 @@ class HandStatistics:
             for theme, columns in THEMES.items()
             if (self._seats_are_people or theme not in _OF_SEATS) and theme != _OF_PROGRAMS
             for column in columns
-            for name in (column.total, column.per)
+            for name in (*column.total.split("*"), column.per)
             if name not in ("points", "")
         }
         self.counts["dealt"][np.arange(engine.num_games), engine.dealer] = 1
-        self._points = np.zeros(shape, np.int64)
         self._melds = engine.state.num_melds.copy()
         self._row_numbers = {row.name: number for number, row in enumerate(engine.rules.rows)}
         self.rows = np.zeros((engine.num_games, len(self._row_numbers)), np.int64)
@@ -180,7 +179,6 @@ class HandStatistics:
         self.counts["discards"][games[discards], seats[discards]] += 1
         if self._seats_are_people:
             self._add_tenpai_and_claims(games)
-        self._points[games] += step.rewards
         self._add_kongs(games, step)
         self._add_ends(step)
 
@@ -242,21 +240,13 @@ class HandStatistics:
     def end(self) -> None:
         """Count what is known once every game is over."""
         counts = self.counts
-        counts["dealer_wins"][:] = counts["dealt"] * counts["wins"]
-        counts["dealer_points"][:] = counts["dealt"] * self._points
         if not self._seats_are_people:
             return
         for person in range(self._engine.num_people):
             melds = self._engine.view(seats=np.full(self._engine.num_games, person)).meld_type[:, 0]
             for name, kind in MELDS.items():
                 counts[name][:, person] = (melds == kind).sum(axis=1)
-        counts["drawn_tenpais"][:] = counts["drawn"] * counts["tenpais"]
-        counts["deal_in_tenpais"][:] = counts["deal_ins"] * counts["tenpais"]
         counts["closed"][:] = 1 - counts["claimed"]
-        for which in ("claimed", "closed"):
-            for name, what in (("wins", counts["wins"]), ("deal_ins", counts["deal_ins"]), ("points", self._points)):
-                counts[f"{which}_{name}"][:] = counts[which] * what
         kongs = counts["exposed_kongs"] + counts["added_kongs"] + counts["concealed_kongs"]
         for name, number in (("chow", counts["chows"]), ("pung", counts["pungs"]), ("kong", kongs)):
             counts[f"with_{name}"][:] = number > 0
-            counts[f"{name}_wins"][:] = counts[f"with_{name}"] * counts["wins"]

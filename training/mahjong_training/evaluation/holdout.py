@@ -8,13 +8,13 @@ a blind test come from seeds that no option reaches (`mahjong_training.seeds`), 
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mahjong_env import Rules, __version__
+from mahjong_env import Rules
 from mahjong_training.errors import BlindSeedError, TrainingError
+from mahjong_training.runtime.digests import provenance
 from mahjong_training.runtime.folders import check_file, naming
 
 LEDGER: Final = Path("blind_tests.jsonl")
@@ -61,10 +61,8 @@ class BlindTest:
         return {
             "number": self.number,
             "state": state,
-            "date": time.strftime("%Y-%m-%d"),
-            "mahjong_env": __version__,
+            **provenance(self.rules),
             "variant": self.rules.name,
-            "version": self.rules.version,
             "knobs": {name: str(value) for name, value in self.rules.knobs.items()},
             "agents": list(self.agents),
             "digests": [list(one) for one in self.digests],

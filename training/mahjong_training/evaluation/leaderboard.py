@@ -33,6 +33,7 @@ from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.results import LineupResult, Standing, shares_of_places
 from mahjong_training.evaluation.standing import Kept, around, cell, lines, titled
 from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.digests import provenance
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
@@ -76,14 +77,11 @@ class Table:
 
     def kept(self, agent: str, config: LeaderboardConfig) -> dict[str, Any]:
         """Return what is kept of an agent, see `mahjong_training.evaluation.standing.Rows`."""
-        how = {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "seed": config.seed}
-        how |= {"version": self.rules.version}
+        how = provenance(self.rules, seed=config.seed)
         found: dict[str, Any] = {}
         if self.mark in self.rows[agent]:
-            found |= {
-                "points": self.rows[agent][self.mark].points.over(self.sigma),
-                "how": how | {"deals": config.deals},
-            }
+            points = self.rows[agent][self.mark].points.over(self.sigma)
+            found |= {"points": points, "how": how | {"deals": config.deals}}
         if self.mark in self.rows[agent] or agent == self.mark:
             found |= {"against": self.mark}
         if self.payoffs is not None and agent in self.overall:

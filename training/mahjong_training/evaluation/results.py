@@ -58,8 +58,8 @@ class LineupResult:
         orders: in how many orders of seats every deal was played.
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
-        totals: for each agent in the same order, [deals] its points over all orders of a deal.
-        places: of matches the same: [deals] its mean place, from 1; of single hands none.
+        totals: by agent, [deals] its points over its seats and all orders of a deal, luck taken off.
+        places: of matches, by agent, [deals] its mean place, from 1; of single hands none.
         confidence: of every interval.
     """
 
@@ -69,8 +69,8 @@ class LineupResult:
     hands: int
     draws: Estimate
     standings: tuple[Standing, ...]
-    totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
-    places: tuple[NDArray[np.float64], ...] = field(default=(), compare=False, repr=False)
+    totals: Mapping[int, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
+    places: Mapping[int, NDArray[np.float64]] = field(default_factory=dict, compare=False, repr=False)
     confidence: float = 0.95
 
     def of(self, agent: int) -> Standing:
@@ -85,7 +85,7 @@ class LineupResult:
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
         """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
-        return self.totals[self._number(agent)]
+        return self.totals[agent]
 
     def points_per_hand(self, agent: int) -> NDArray[np.float64]:
         """Return [deals] the same for each hand and seat, of deals with as many hands."""
@@ -93,14 +93,11 @@ class LineupResult:
 
     def places_by_deal(self, agent: int) -> NDArray[np.float64]:
         """Return [deals] the mean place of one agent in the matches of each deal."""
-        return self.places[self._number(agent)]
+        return self.places[agent]
 
     def mean_place(self, agent: int) -> Estimate:
         """Return the mean place of one agent in matches, from 1."""
         return ratio(self.places_by_deal(agent), np.ones(self.deals), self.confidence)
-
-    def _number(self, agent: int) -> int:
-        return [standing.agent for standing in self.standings].index(agent)
 
 
 def summarise(
@@ -120,7 +117,11 @@ def summarise(
     hands = by_deal(played.hands)
     who = seated(lineup, np.arange(len(hands)), seatings)
     counted = {name: getattr(played, name) for name in _SHARES} | played.counts
-    standings, totals, places = [], [], []
+    for column in _RATIOS:
+        factors = column.total.split("*")
+        if counted.keys() >= set(factors):
+            counted[column.total] = np.prod([counted[name] for name in factors], axis=0)
+    standings, totals, places = list[Standing](), {}, {}
     for agent in sorted(set(lineup)):
         is_seat = who == agent
         seats = int(is_seat[0].sum())
@@ -143,22 +144,12 @@ def summarise(
             if scored.any()
         }
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
-        totals.append(points)
+        totals[agent] = points
         if (played.hands > 1).any():
-            shares_of = shares_of_places(lineup, parts, seatings, agent)
-            places.append(shares_of @ np.arange(1, rules.people + 1))
+            places[agent] = shares_of_places(lineup, parts, seatings, agent) @ np.arange(1, rules.people + 1)
     draws = ratio(by_deal(played.draws), hands, confidence)
-    return LineupResult(
-        tuple(lineup),
-        orders,
-        len(hands),
-        int(hands.sum()),
-        draws,
-        tuple(standings),
-        tuple(totals),
-        tuple(places),
-        confidence,
-    )
+    deals, in_all = len(hands), int(hands.sum())
+    return LineupResult(tuple(lineup), orders, deals, in_all, draws, tuple(standings), totals, places, confidence)
 
 
 def shares_of_places(

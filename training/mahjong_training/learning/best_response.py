@@ -6,7 +6,6 @@ can be compared only at the same budget, which stands beside them.
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -27,7 +26,7 @@ from mahjong_training.evaluation.standing import Kept
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder, same_policy
 from mahjong_training.runtime.console import status
-from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
 from mahjong_training.seeds import response_seed, training_seed
@@ -125,9 +124,8 @@ def run(config: BestResponseConfig) -> BestResponse:
     print(f"written: {out / FILE}, {folder.best}")
     if config.kept is not None:
         kept = Kept.read(config.kept)
-        how = {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "seed": config.seed}
-        how |= {"version": rules.version}
-        how |= {name: getattr(found, name) for name in ("hands", "decisions", "seconds", "deals", "start")}
+        budget = {name: getattr(found, name) for name in ("hands", "decisions", "seconds", "deals", "start")}
+        how = provenance(rules, seed=config.seed, **budget)
         agent_kept = "policy" if config.agent == f"policy:{rules.name}" else config.agent
         kept.add(rules.name, agent_kept, {"response": found.points.over(found.sigma), "how_response": how})
         kept.write()

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -80,6 +81,11 @@ def code_of(folders: Iterable[Path]) -> str:
 
 
 # --- Rules and agents --------------------------------------------------------------------------------------------
+
+
+def provenance(rules: Rules, **more: Any) -> dict[str, Any]:
+    """Return what stands beside a kept number: the day, the versions of this package and of the rules, and more."""
+    return {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "version": rules.version, **more}
 
 
 def rules_identity(rules: Rules) -> list[Any]:
