@@ -58,8 +58,8 @@ class LineupResult:
         orders: in how many orders of seats every deal was played.
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
-        totals: by agent, [deals] its points over its seats and all orders of a deal, luck taken off.
-        places: of matches, by agent, [deals] its mean place, from 1; of single hands none.
+        totals: for each agent in the same order, [deals] its points over all orders of a deal, luck taken off.
+        places: of matches the same: [deals] its mean place, from 1; of single hands none.
         confidence: of every interval.
     """
 
@@ -69,8 +69,8 @@ class LineupResult:
     hands: int
     draws: Estimate
     standings: tuple[Standing, ...]
-    totals: Mapping[int, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
-    places: Mapping[int, NDArray[np.float64]] = field(default_factory=dict, compare=False, repr=False)
+    totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
+    places: tuple[NDArray[np.float64], ...] = field(default=(), compare=False, repr=False)
     confidence: float = 0.95
 
     def of(self, agent: int) -> Standing:
@@ -85,7 +85,7 @@ class LineupResult:
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
         """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
-        return self.totals[agent]
+        return self.totals[self._number(agent)]
 
     def points_per_hand(self, agent: int) -> NDArray[np.float64]:
         """Return [deals] the same for each hand and seat, of deals with as many hands."""
@@ -93,11 +93,14 @@ class LineupResult:
 
     def places_by_deal(self, agent: int) -> NDArray[np.float64]:
         """Return [deals] the mean place of one agent in the matches of each deal."""
-        return self.places[agent]
+        return self.places[self._number(agent)]
 
     def mean_place(self, agent: int) -> Estimate:
         """Return the mean place of one agent in matches, from 1."""
         return ratio(self.places_by_deal(agent), np.ones(self.deals), self.confidence)
+
+    def _number(self, agent: int) -> int:
+        return [standing.agent for standing in self.standings].index(agent)
 
 
 def summarise(
@@ -121,7 +124,7 @@ def summarise(
         factors = column.total.split("*")
         if counted.keys() >= set(factors):
             counted[column.total] = np.prod([counted[name] for name in factors], axis=0)
-    standings, totals, places = list[Standing](), {}, {}
+    standings, totals, places = list[Standing](), list[NDArray[Any]](), list[NDArray[np.float64]]()
     for agent in sorted(set(lineup)):
         is_seat = who == agent
         seats = int(is_seat[0].sum())
@@ -144,12 +147,12 @@ def summarise(
             if scored.any()
         }
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
-        totals[agent] = points
+        totals.append(points)
         if (played.hands > 1).any():
-            places[agent] = shares_of_places(lineup, parts, seatings, agent) @ np.arange(1, rules.people + 1)
+            places.append(shares_of_places(lineup, parts, seatings, agent) @ np.arange(1, rules.people + 1))
     draws = ratio(by_deal(played.draws), hands, confidence)
-    deals, in_all = len(hands), int(hands.sum())
-    return LineupResult(tuple(lineup), orders, deals, in_all, draws, tuple(standings), totals, places, confidence)
+    deals, in_all, found = len(hands), int(hands.sum()), (tuple(standings), tuple(totals), tuple(places))
+    return LineupResult(tuple(lineup), orders, deals, in_all, draws, *found, confidence)
 
 
 def shares_of_places(
