@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import mahjong_env.ruleset.registry as registry
-from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.errors import RecordError, RulesError
-from mahjong_env.engine.arguments import MOST_HANDS
 from mahjong_env.engine.scene import Deal
 from mahjong_env.ruleset.questions import Rules, with_knobs
 
@@ -28,11 +26,15 @@ FORMAT: Final = "mahjong_env.record"
 FORMAT_VERSION: Final = 2
 """Moves when fields change, and when the same seed, stream and hand are dealt other cards, as from 1 to 2."""
 
-_MOST = 2**63
-_MOST_HAND = 2**31 - 2**16
-"""Hands since a seed are counted in 32 bits; this one and a long match after it can be."""
+_SCHEMA: Final = json.loads(Path(__file__).with_name("record.schema.json").read_text("utf-8"))
+_FIELDS: Final = {name: rule for name, rule in _SCHEMA["properties"].items() if name not in ("format", "version")}
 _MOST_LEVELS = 16
 """Of lists and objects in each other: what can be read can be written again, and put into pages."""
+_TYPES: Final[Mapping[str, Any]] = {
+    **{"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)},
+    **{"integer": int, "number": (int, float)},
+}
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,7 @@ class GameRecord:
         Raises:
             RecordError: its notes or names are nothing that JSON can hold.
         """
-        values = {name: getattr(self, name) for name in _CHECKS}
+        values = {name: getattr(self, name) for name in _FIELDS}
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
         told |= {name: value for name, value in values.items() if name not in _OPTIONAL or value != _OPTIONAL[name]}
         if self.deal is not None:
@@ -137,21 +139,23 @@ def _values(line: str) -> dict[str, Any]:
         if not isinstance(told, dict) or told.get("format") != FORMAT:
             raise RecordError(f"not a record: an object whose format is {FORMAT!r} is wanted")
         version = told.get("version")
-        if not _is_number(version, FORMAT_VERSION, FORMAT_VERSION + 1):
-            old = ", whose seeds dealt other cards: it cannot be played here" if _is_number(version, 1, 2) else ""
+        if type(version) is not int or version != FORMAT_VERSION:
+            old = ", whose seeds dealt other cards: it cannot be played here" if version == 1 else ""
             raise RecordError(f"a record of version {version!r}{old}; this package reads {FORMAT_VERSION}")
         values = {name: value for name, value in told.items() if name not in ("format", "version")}
-        names = set(_CHECKS)
-        missing, unknown = names - set(values) - set(_OPTIONAL), set(values) - names
+        missing, unknown = set(_SCHEMA["required"]) - set(told), set(values) - set(_FIELDS)
         if missing or unknown:
             raise RecordError(
-                f"a record has the fields {', '.join(sorted(names))}; missing: {', '.join(sorted(missing)) or 'none'}, "
-                f"unknown: {', '.join(sorted(unknown)) or 'none'}"
+                f"a record has the fields {', '.join(sorted(_FIELDS))}; "
+                f"missing: {', '.join(sorted(missing)) or 'none'}, unknown: {', '.join(sorted(unknown)) or 'none'}"
             )
         for name, value in values.items():
-            valid, what = _CHECKS[name]
-            if not valid(value) or not (name == "actions" or _is_plain(value)):
-                raise RecordError(f"the record's {name} is {what}, not {_shortened(value)}")
+            if not _fits(value, _FIELDS[name]) or not (name == "actions" or _is_plain(value)):
+                rule = {word: told for word, told in _FIELDS[name].items() if word != "description"}
+                wanted = f"{_FIELDS[name]['description']} (record.schema.json: {_shortened(rule)})"
+                raise RecordError(f"the record's {name} is {_shortened(value)}, and should be: {wanted}")
+        if unknown := set(values.get("deal") or ()) - {item.name for item in fields(Deal)}:
+            raise RecordError(f"the record's deal has {', '.join(sorted(unknown))}, which mahjong_env.Deal has not")
         read = {name: _read(name, value) for name, value in values.items()}
     except RecordError:
         raise
@@ -176,24 +180,28 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _OPTIONAL: Final[Mapping[str, Any]] = {"deal": None, "is_complete": True, "agents": (), "notes": {}}
 
 
-def _is_number(value: Any, least: int = 0, most: int = _MOST) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < most
-
-
-def _is_list(value: Any, valid: Any) -> bool:
-    return isinstance(value, list) and all(map(valid, value))
-
-
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_NUMBER_OF_AN_ACTION = re.compile("0|[1-9][0-9]{0,9}")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
+    """Whether a value is as a rule of the schema says; it knows the words that are used there."""
+    if "enum" in rule:
+        return value in rule["enum"]
+    if "type" not in rule:
+        return True
+    names = [rule["type"]] if isinstance(rule["type"], str) else rule["type"]
+    if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in names):
+        return False
+    if isinstance(value, list):
+        is_long_enough = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
+        return is_long_enough and all(_fits(item, rule.get("items", {})) for item in value)
+    if isinstance(value, dict):
+        known, others, keys = (rule.get(word, {}) for word in ("properties", "additionalProperties", "propertyNames"))
+        pattern = (_SCHEMA["$defs"]["action"] if "$ref" in keys else keys).get("pattern")
+        return all(
+            (pattern is None or re.fullmatch(pattern, key)) and _fits(inner, known.get(key, others))
+            for key, inner in value.items()
+        )
+    if isinstance(value, int | float):
+        return bool(rule.get("minimum", -sys.float_info.max) <= value <= rule.get("maximum", sys.float_info.max))
+    return True
 
 
 def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
@@ -203,58 +211,6 @@ def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
     if isinstance(value, list):
         return levels > 0 and all(_is_plain(inner, levels - 1) for inner in value)
     return not (isinstance(value, str) and _HALF_CHARACTER.search(value))
-
-
-def _is_note(note: Any) -> bool:
-    if not isinstance(note, dict) or not _is_real(note.get("value", 0)):
-        return False
-    by_action: dict[str, Any] = {
-        "probabilities": _is_real,
-        "values": _is_real,
-        "intervals": lambda value: _is_list(value, _is_real) and len(value) == 3,
-    }
-    return all(
-        isinstance(numbers := note.get(key, {}), dict)
-        and all(name in ACTIONS and valid(number) for name, number in numbers.items())
-        for key, valid in by_action.items()
-    )
-
-
-def _is_real(value: Any) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max  # `math.isfinite` fails for integers beyond that
-
-
-# For each field: what is valid, and how it is called in messages.
-_CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
-    "variant": (_is_text, "a name"),
-    "rules_version": (_is_number, "an integer from 0"),
-    "knobs": (_is_object, "an object of knobs"),
-    "num_hands": (lambda value: _is_number(value, 1, MOST_HANDS + 1), f"an integer from 1 to {MOST_HANDS}"),
-    "start": (lambda value: value in ("first", "random"), "'first' or 'random'"),
-    "seed": (lambda value: _is_number(value, 0, 2**64), "an integer of 64 bits"),
-    "stream": (_is_number, "an integer from 0"),
-    "hand": (lambda value: _is_number(value, 0, _MOST_HAND + 1), f"an integer from 0 to {_MOST_HAND}"),
-    "deal": (
-        lambda value: value is None or (_is_object(value) and set(value) <= {item.name for item in fields(Deal)}),
-        "an object with the fields of mahjong_env.Deal",
-    ),
-    "actions": (
-        lambda value: _is_list(value, lambda action: _is_number(action, 0, NUM_ACTIONS)),
-        f"a list of actions, 0 to {NUM_ACTIONS - 1}",
-    ),
-    "points": (lambda value: _is_list(value, lambda points: _is_number(points, -_MOST)), "a list of integers"),
-    "is_complete": (lambda value: isinstance(value, bool), "true or false"),
-    "agents": (lambda value: _is_list(value, _is_text), "a list of names"),
-    "notes": (
-        lambda value: (
-            _is_object(value)
-            and all(_NUMBER_OF_AN_ACTION.fullmatch(key) and _is_note(note) for key, note in value.items())
-        ),
-        "an object of objects by number of the action, whose value, probabilities, values and intervals are as in "
-        "record.schema.json",
-    ),
-}
 
 
 def _read(name: str, value: Any) -> Any:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
@@ -12,6 +13,7 @@ import pytest
 
 import mahjong_env
 from mahjong_env import ActionError, Deal, RecordError
+from mahjong_env.engine.arguments import MOST_HANDS
 from mahjong_env.records import (
     FORMAT_VERSION,
     GameRecord,
@@ -243,35 +245,36 @@ NO_RECORDS = [
     ("version", "true", "a record of version True", False),
     ("version", f"{FORMAT_VERSION}.0", "a record of version", True),
     ("extra", "1", "missing: none, unknown: extra", False),
-    ("num_hands", "0", "num_hands is an integer from 1 to 32767, not 0", False),
-    ("num_hands", "32768", "num_hands is an integer from 1 to 32767", False),
-    ("start", '"last"', "start is 'first' or 'random', not 'last'", False),
-    ("seed", "-1", "seed is an integer of 64 bits, not -1", False),
+    ("num_hands", "0", "num_hands is 0, and should be: Hands of the match", False),
+    ("num_hands", "32768", "num_hands is 32768, .*'minimum': 1, 'maximum': 32767", False),
+    ("start", '"last"', "start is 'last', .*'first', 'random'", False),
+    ("seed", "-1", "seed is -1, and should be: The 64 bits", False),
     ("seed", "9" * 5000, "seed|digits", None),
-    ("hand", str(2**31), "hand is an integer from 0 to", False),
-    ("actions", "[0, 109]", "actions is a list of actions, 0 to 108", False),
-    ("actions", "[true]", "actions is a list of actions, 0 to 108", False),
-    ("points", '["1"]', "points is a list of integers", False),
-    ("deal", '{"hand":""}', "deal is an object with the fields of mahjong_env.Deal", True),
+    ("hand", str(2**31), "hand is 2147483648, .*'maximum': 2147418112", False),
+    ("actions", "[0, 109]", "actions is .* should be: The actions in order", False),
+    ("actions", "[true]", "actions is .* should be: The actions in order", False),
+    ("points", '["1"]', "points is .* should be: Points of each person", False),
+    ("deal", '{"hand":""}', "deal has hand, which mahjong_env.Deal has not", True),
     ("deal", '{"hands":7}', "the record's deal cannot be dealt: hands are a list", True),
     ("deal", '{"running_points":[1%s,0,0]}' % ("0" * 400), "deal cannot be dealt", True),
     ("knobs", '{"variant":"x"}', "hebei has no knob 'variant'", True),
     ("knobs", '{"cap":[[]]}', "cap", True),
-    ("agents", "[1]", "agents is a list of names", False),
-    ("agents", '["\\ud800"]', "agents is a list of names", True),
-    ("variant", '"\\udc00"', "variant is a name", True),
-    ("notes", '{"x":{}}', "notes is an object of objects by number of the action", False),
+    ("agents", "[1]", "agents is .* should be: Who played", False),
+    ("agents", '["\\ud800"]', "agents is .* should be: Who played", True),
+    ("variant", '"\\udc00"', "variant is .* should be: The variant's name", True),
+    ("notes", '{"x":{}}', "notes is .* should be: By number of the action", False),
     ("notes", '{"0":{"mine":%s}}' % ("9" * 5000), "notes|digits", None),
-    ("notes", '{"0":{"value":1%s}}' % ("0" * 400), "notes is an object of objects", True),
-    ("notes", '{"0":{"probabilities":{"pass":1%s}}}' % ("0" * 400), "notes is an object", True),
-    ("notes", '{"0":{"intervals":{"pass":[0,0,1%s]}}}' % ("0" * 400), "notes is an object", True),
-    ("notes", '{"0":{"value":NaN}}', "notes is an object of objects", True),
-    ("notes", '{"0":{},"00":{}}', "notes is an object of objects", False),
-    ("notes", '{"\u0663":{}}', "notes is an object of objects", None),
+    ("notes", '{"0":{"value":1%s}}' % ("0" * 400), "notes is ", True),
+    ("notes", '{"0":{"values":{"discard 8z":1}}}', "notes is ", False),
+    ("notes", '{"0":{"probabilities":{"pass":1%s}}}' % ("0" * 400), "notes is ", True),
+    ("notes", '{"0":{"intervals":{"pass":[0,0,1%s]}}}' % ("0" * 400), "notes is ", True),
+    ("notes", '{"0":{"value":NaN}}', "notes is ", True),
+    ("notes", '{"0":{},"00":{}}', "notes is ", False),
+    ("notes", '{"\u0663":{}}', "notes is ", None),
     ("notes", '{"100000":{}}', "notes say something of action 100000", True),
-    ("notes", '{"0":{"why":"\\ud800"}}', "notes is an object of objects", True),
-    ("notes", '{"0":{"\\ud800":1}}', "notes is an object of objects", True),
-    ("notes", '{"0":{"deep":%s}}' % ("[" * 400 + "]" * 400), "notes is an object of objects", None),
+    ("notes", '{"0":{"why":"\\ud800"}}', "notes is ", True),
+    ("notes", '{"0":{"\\ud800":1}}', "notes is ", True),
+    ("notes", '{"0":{"deep":%s}}' % ("[" * 400 + "]" * 400), "notes is ", None),
     ("notes", '{"0":{"deep":%s}}' % ("[" * 100_000 + "]" * 100_000), "not a line of JSON", None),
 ]
 
@@ -286,6 +289,15 @@ def test_whatever_is_no_record_is_refused_with_its_file_and_line(field, text, me
     assert len(str(refused.value)) < 1500
     if fits_schema is not None:
         assert jsonschema.Draft202012Validator(SCHEMA).is_valid(json.loads(line)) == fits_schema
+
+
+def test_the_schema_knows_what_the_engine_counts():
+    fields = SCHEMA["properties"]
+    assert fields["actions"]["items"]["maximum"] == len(mahjong_env.ACTIONS) - 1
+    assert fields["num_hands"]["maximum"] == MOST_HANDS
+    named = re.compile(SCHEMA["$defs"]["action"]["pattern"])
+    assert all(map(named.fullmatch, mahjong_env.ACTIONS))
+    assert not any(map(named.fullmatch, ("discard 8z", "discard", "added kong 0m", "chow", "kong 1m")))
 
 
 def test_notes_may_be_of_the_decision_after_the_last_action():
