@@ -190,8 +190,10 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
     if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in names):
         return False
     if isinstance(value, list):
+        if rule["items"]["type"] == "integer" and set(map(type, value)) == {int}:  # long lists of actions, quickly
+            value = [min(value), max(value)]
         is_long_enough = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
-        return is_long_enough and all(_fits(item, rule.get("items", {})) for item in value)
+        return is_long_enough and all(_fits(item, rule["items"]) for item in value)
     if isinstance(value, dict):
         known, others, keys = (rule.get(word, {}) for word in ("properties", "additionalProperties", "propertyNames"))
         pattern = (_SCHEMA["$defs"]["action"] if "$ref" in keys else keys).get("pattern")
