@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -13,25 +15,18 @@ from mahjong_env.cli.arguments import add_rules, check_writable, read_rules, wri
 from mahjong_env.scoring.described import known_circumstances, score
 from mahjong_env.viewer import Explained
 
-# Each argument of `score`: its type and its help; bool is a flag.
-_ARGUMENTS: Final[dict[str, tuple[type, str]]] = {
-    "hand": (str, "the concealed tiles before the winning tile, such as '456s234p78p55m'"),
-    "source": (str, "draw, discard, kong (robbed) or flowers"),
-    "winning_tile": (str, "the tile that completes it, such as 9p"),
-    "wild": (str, "the wild kind"),
-    "flowers": (str, "exposed by the winner, such as 'F1 S2 1z'"),
-    "round_wind": (str, "1z to 4z"),
-    "house_wind": (str, "the winner's, 1z to 4z"),
-    "turned_up": (str, "tiles turned up after the win, where they change what it pays"),
-    "from_seat": (int, "who gave the tile"),
-    "seat": (int, "the winner (default: 0)"),
-    "dealer": (int, "the dealer's seat (default: 0)"),
-    "dealer_streak": (int, "hands for which the dealer has already kept the deal"),
-    "kong_draws": (int, "the winning tile is the replacement after this many kongs in a row"),
-    "flower_draw": (bool, "the winning tile replaced a flower"),
-    "last_tile": (bool, "no drawable tile is left"),
-    "first_draw": (bool, "the winner's first draw, nobody having claimed or declared anything"),
-}
+_TYPES: Final = {"str": str, "int": int, "bool": bool}
+
+
+def _arguments() -> dict[str, tuple[type, str]]:
+    """The arguments of `score` that are one word or flag, by name: their types, and what its docstring says of them."""
+    about = dict(re.findall(r"^    (\w+): (.+)\.$", inspect.getdoc(score) or "", re.MULTILINE))
+    types = {name: item.annotation.split()[0] for name, item in inspect.signature(score).parameters.items()}
+    return {
+        name: (_TYPES[kind], about[name].replace("`", ""))
+        for name, kind in types.items()
+        if kind in _TYPES and name != "variant"
+    }
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--meld", dest="melds", **melds)  # type: ignore[arg-type]
     other = "another seat's, such as '2:pung 111m@0'"
     parser.add_argument("--other-meld", action="append", default=[], metavar="SEAT:MELD", help=other)
-    for name, (wanted, about) in _ARGUMENTS.items():
+    for name, (wanted, about) in _arguments().items():
         _add(parser, name, wanted, about, required=name in ("hand", "source"))
     group = parser.add_argument_group("what only some variants want to know")
     for name, by_variant in known_circumstances().items():
@@ -61,7 +56,7 @@ def _add(parser: Any, name: str, wanted: type, about: str, *, required: bool = F
 
 def run(chosen: argparse.Namespace) -> int:
     """Score the hand and print it."""
-    names = (*_ARGUMENTS, "melds", "running_points", *known_circumstances())
+    names = (*_arguments(), "melds", "running_points", *known_circumstances())
     given = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     for file in filter(None, (chosen.html, chosen.svg)):
         check_writable(Path(file))
