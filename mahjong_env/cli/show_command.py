@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -136,13 +138,15 @@ class Story:
 
     def __init__(self, engine: Engine, reader: Reader, step: Callable[[list[int]], StepResult]) -> None:
         """Begin where the engine is; ``step`` plays actions, as `Engine.step` and `Recorder.step` do."""
-        self._engine, self._state, self._reader, self._step = engine, engine.state, reader, step
-        self._flowers = np.zeros_like(engine.state.flowers[0])
+        self._engine, self._reader, self._step = engine, reader, step
+        self._told = 0  # of the deeds that the seat to act sees
 
     def opening(self) -> list[str]:
         """The flowers that have been laid open when a hand begins."""
-        new = [(self._person(seat), self._new_flowers(seat)) for seat in range(self._engine.num_seats)]
-        return [f"{self._reader.does(person, 'lay')} open {tiles}" for person, tiles in new if tiles]
+        laid = deeds(self._engine.view())
+        self._told = len(laid)
+        flowers = [(person, sorted(deed[2] for deed in own)) for person, own in groupby(laid, itemgetter(1))]
+        return [f"{self._reader.does(person, 'lay')} open {self._reader.tiles(kinds)}" for person, kinds in flowers]
 
     def play(self, action: int) -> tuple[StepResult, list[str]]:
         """Step the game with one action, and say what happens.
@@ -151,26 +155,25 @@ class Story:
             What `Engine.step` returns, and lines. The result of a hand that has ended is among them, and the opening
             of the next one.
         """
-        in_turn = self._state.phase[0] == Phase.TURN
-        lines = [self._turn(action) if in_turn else self._answer(action)]
-        told = len(deeds(self._engine.view(seats=0)))
+        in_turn, before = self._engine.state.phase[0] == Phase.TURN, deeds(self._engine.view())
+        lines = [self._turn(action, [deed[2] for deed in before[self._told :]]) if in_turn else self._answer(action)]
         result = self._step([action])
         if result.hand_over[0]:
             ended, receipt = hand_info(result.outcome, 0), result.outcome.receipts[0]
             lines.append(outcome_text(ended, self._reader, self._engine.rules, receipt))
-            self._flowers[...] = 0
-            if not result.done[0]:
-                lines += self.opening()
-        elif not in_turn:  # a claim has been granted
-            granted = [deed for deed in deeds(self._engine.view(seats=0))[told:] if deed[0] != Event.FLOWER]
-            lines += [f"{self._reader.name(deed[1])} {self._reader.deed(*deed)}" for deed in granted]
+            return result, lines if result.done[0] else [*lines, *self.opening()]
+        # The flowers of the next draw are told with what the seat does then.
+        new = [deed for deed in deeds(self._engine.view())[len(before) :] if deed[0] != Event.FLOWER]
+        self._told = len(before) + len(new)
+        if not in_turn:  # a claim may have been granted
+            lines += [f"{self._reader.name(deed[1])} {self._reader.deed(*deed)}" for deed in new]
         return result, lines
 
-    def _turn(self, action: int) -> str:
-        """What the seat in its turn has drawn, and does."""
-        state, reader, seat = self._state, self._reader, int(self._state.actor[0])
-        person, flowers, drawn = self._person(seat), self._new_flowers(seat), int(state.drawn[0])
-        told = [f"{reader.verb(person, 'lay')} open {flowers}"] if flowers else []
+    def _turn(self, action: int, flowers: list[int]) -> str:
+        """What the seat in its turn has laid open and drawn, and does."""
+        state, reader, person = self._engine.state, self._reader, int(self._engine.seat_to_act[0])
+        drawn = int(state.drawn[0])
+        told = [f"{reader.verb(person, 'lay')} open {reader.tiles(sorted(flowers))}"] if flowers else []
         if drawn >= 0:
             where = " from the end of the wall" if flowers or state.kong_draws[0] else ""
             told.append(f"{reader.verb(person, 'draw')} {reader.tiles([drawn])}{where}")
@@ -183,20 +186,10 @@ class Story:
 
     def _answer(self, action: int) -> str:
         """The answer of a seat to an offered tile, which nobody at the table hears."""
-        person = self._person(int(self._state.actor[0]))
+        reader, person = self._reader, int(self._engine.seat_to_act[0])
         if action == WIN:
-            return f"{self._reader.does(person, 'declare')} a win"
+            return f"{reader.does(person, 'declare')} a win"
         if action != PASS:
-            return f"{self._reader.does(person, 'call')} {ACTIONS[action]}"
+            return f"{reader.does(person, 'call')} {ACTIONS[action]}"
         legal = np.flatnonzero(self._engine.action_mask[0])
-        return f"{self._reader.does(person, 'pass')} ({legal_text(legal[legal != PASS]).replace('; ', ', ')} possible)"
-
-    def _new_flowers(self, seat: int) -> str:
-        """The flowers that a seat has laid open since this was last asked."""
-        now = self._state.flowers[0, seat]
-        new = np.repeat(np.arange(len(now)), np.maximum(now - self._flowers[seat], 0))
-        self._flowers[seat] = now
-        return self._reader.tiles(new) if new.size else ""
-
-    def _person(self, seat: int) -> int:
-        return int(self._state.person_at[0, seat])
+        return f"{reader.does(person, 'pass')} ({legal_text(legal[legal != PASS]).replace('; ', ', ')} possible)"
