@@ -100,20 +100,3 @@ def test_the_command(tmp_path, capsys):
     assert all(result["decisions_per_second"][kind] > 0 for result in found for kind in KINDS)
     assert bench("--no-one-table", "--opponents", "random", variant="taiwan") == 0
     assert ONE_TABLE not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--tables", "1"], "--tables at least 2"),
-        (["--seconds", "0"], "--seconds must be above 0"),
-        (["--runs", "0"], "--runs must be at least 1, not 0"),
-        (["--self-play-tables", "-1"], "--self-play-tables"),
-        (["--threads", "0"], "--threads must be at least 1, not 0"),
-    ],
-)
-def test_wrong_input(arguments, said, capsys):
-    assert bench(*arguments) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert said in error

@@ -168,29 +168,6 @@ def test_the_command(tmp_path, capsys):
     assert max(map(len, told.splitlines()[:-1])) <= 100
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--deals", "0"], "--deals must be at least 1"),
-        (["--deals", "1"], "--deals must be at least 2"),
-        (["--hands", "0"], "--hands must be at least 1"),
-        (["--knobs", "cap"], "a knob is written"),
-        (["--knobs", "colour=red"], "colour"),
-        (["--rows", "Nothing"], "hebei has no row 'Nothing'; there are Dealer Win"),
-        (["--together"], "--together makes one change"),
-        (["--all-knobs", "--knobs", "cap=2"], "--all-knobs turns each knob by itself"),
-        (["--agents", "greedy", "greedy"], "--agents names one agent, or 3"),
-        (["--agents", "nobody"], "nobody"),
-        (["--seed", "-1"], "--seed must be from 0"),
-    ],
-)
-def test_bad_input_is_one_line(words, said, capsys):
-    assert main(["rule-values", "--variant", "hebei", *words]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: ")
-    assert said in told
-
-
 @pytest.mark.thorough
 def test_rules_without_a_row_survive_pickling():
     """As they are sent to other machines; a knob that is turned afterwards stays turned."""
