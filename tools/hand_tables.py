@@ -23,6 +23,7 @@ one more table joins two groups, from two states to one, and a last one holds th
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ def _facts_tables() -> dict[str, Table]:
     start[_NO_PAIR, 0, 0] = 0
     tables: dict[str, Table] = {}
     for group, (kinds, last_run_start) in _GROUPS.items():
-        step = _use_every_suit_tile if group == "suit" else _use_every_honour
+        step = partial(_use_every, pairs_258=(1, 4, 7) if group == "suit" else ())
         steps, values = _automaton(start, step, kinds, last_run_start, _COUNTS_WITH_WILDS)
         tables |= {f"facts_{group}_{rank}": after for rank, after in enumerate(steps)}
         tables[f"facts_{group}_values"] = values
@@ -181,26 +182,18 @@ def _missing_to_use_all(count: int, runs: int, pairs: int) -> int:
     return -left_over % 3 if left_over >= 0 else -left_over
 
 
-def _use_every_suit_tile(costs: Costs, rank: int, count: int, most_new_runs: int) -> Costs:
-    """One rank of the facts programme; costs are [states, pair (none, any, 2-5-8), new runs, old runs]."""
-    return _use_every(costs, count, most_new_runs, natural_pair=rank % 3 == 1)
+def _use_every(costs: Costs, rank: int, count: int, most_new_runs: int, *, pairs_258: tuple[int, ...]) -> Costs:
+    """One kind of the facts programme; costs are [states, pair (none, any, 2-5-8), new runs, old runs].
 
-
-def _use_every_honour(costs: Costs, rank: int, count: int, most_new_runs: int) -> Costs:
-    """The same for an honour, which is never a 2, 5 or 8."""
-    del rank
-    return _use_every(costs, count, most_new_runs, natural_pair=False)
-
-
-def _use_every(costs: Costs, count: int, most_new_runs: int, *, natural_pair: bool) -> Costs:
-    """One kind of the facts programme; ``natural_pair`` says whether the kind is a 2, 5 or 8."""
+    ``pairs_258`` are the ranks whose pair is one of 2, 5 or 8.
+    """
     after = np.full_like(costs, _IMPOSSIBLE)
     for new, old, older in _runs_through(most_new_runs):
         before, best = costs[..., old, older], after[..., new, old]
         runs = new + old + older
         np.minimum(best, before + _missing_to_use_all(count, runs, pairs=0), out=best)
         with_pair_here = before[:, _NO_PAIR] + _missing_to_use_all(count, runs, pairs=1)
-        for pair in (_ANY_PAIR, _PAIR_258) if natural_pair else (_ANY_PAIR,):
+        for pair in (_ANY_PAIR, _PAIR_258) if rank in pairs_258 else (_ANY_PAIR,):
             np.minimum(best[:, pair], with_pair_here, out=best[:, pair])
     return np.minimum(after, _IMPOSSIBLE)
 

@@ -92,22 +92,6 @@ class TestEvaluate:
 
 
 class TestWrongInput:
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (["--teacher", "policy:nowhere"], "no policy 'nowhere'"),
-            (["--resume"], "there is no run to resume"),
-            (["--total-steps", "31"], "--total-steps 31 is less than --tables 32: an update is at least one decision"),
-        ],
-    )
-    def test_train_says_what_is_wrong_and_leaves_nothing(self, arguments, said, tmp_path, capsys):
-        assert train(tmp_path / "run", *arguments) == 2
-        error = capsys.readouterr().err
-        assert error.startswith("error: ")
-        assert said in error
-        assert error.count("\n") == 1
-        assert not (tmp_path / "run").exists()
-
     def test_a_run_is_not_overwritten(self, run, capsys):
         before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
         assert train(run) == 2
