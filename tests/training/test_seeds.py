@@ -110,7 +110,7 @@ class TestUse:
 
     def test_gate(self, dealt):
         agents = [GreedyAgent(), GreedyAgent(claims=False)]
-        gate(HEBEI, *agents, agents[0], deals=2, seed=7, number=3)
+        gate(HEBEI, *agents, [(1.0, agents[0])], deals=2, seed=7, number=3)
         assert dealt.count(gate_seed(7, 3)) == 2
 
     def test_self_play(self, dealt):

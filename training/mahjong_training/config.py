@@ -146,8 +146,8 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Hands that are played between two updates, at most: --hands are shared out evenly."""
     parts: int | None = None
     """Parts that the hands of an update are played in, which processes share. Another number is another run. Not given:
-    2, or the number of --processes (of the workers of --ray) when the run begins; 1 for a --network on a GPU, which
-    this process then asks for all tables at once."""
+    2, or the number of --processes (of the workers of --ray) when the run begins; half of that with --ahead, as two
+    updates are played at the same time; 1 for a --network on a GPU, which this process asks for all tables at once."""
     match_hands: int = 1
     """Hands of a match: with more than one, whole matches are played instead of single hands, and gates are passed by
     the mean place, which the learning curve shows too. What the standing is reaches the small network by the inputs
@@ -195,13 +195,14 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     many as hold that number of hands, at least 30."""
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
     gate_deals: int = 4000
-    """Deals of each gate: other deals every time, on which the learner must win more from --gate-against than what
-    best.zip is. Of matches as many as hold that number of hands, at least 30."""
+    """Deals of each gate at most: other deals every time, on which the learner must win more from --gate-against than
+    what best.zip is; a quarter or a half of them decide if that is clear by then, or if it does not win more. Of
+    matches as many as hold that number of hands, at least 30."""
     gate_against: str | None = None
     """Agent that has all other seats at the gates. Not given: the reference agent of the rules."""
     ahead: bool = False
-    """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
-    weights one update old, and neither waits for the other."""
+    """Play the hands of two updates at the same time: the learner then learns from hands that were played with weights
+    one update old, and nobody waits. A --network on a GPU plays by turns all the same."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait: they share out what moves the policy and what fits the
     critic, and the result is that of 1. Of a --network of your own half of them do the one, half the other."""

@@ -44,13 +44,13 @@ def found_in(folder):
 def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch):
     gates, plays, tests = [], [], []
     gate, part, play = run.gate, run.play_part, matches.play_block
-    monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.append(given[3]) or gate(*given, **rest))
+    monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.extend(given[3]) or gate(*given, **rest))
     monkeypatch.setattr(run, "play_part", lambda common, seed: plays.append(common) or part(common, seed))
     monkeypatch.setattr(
         matches, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
     )
     found = best_response.run(replace(CONFIG, out=tmp_path / "run", seed=3))
-    assert set(gates) == {"closed-greedy"}
+    assert set(gates) == {(1.0, "closed-greedy")}
     assert {(tuple(common.named), common.share) for common in plays} == {(("closed-greedy",), 1.0)}
     assert set(tests) == {("closed-greedy", response_seed(3))}
     assert found.hands == 64

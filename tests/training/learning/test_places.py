@@ -175,10 +175,10 @@ def test_runs_keep_what_their_policies_are_shown_and_go_on_where_they_stopped(tm
 
 
 def test_a_gate_of_places_lets_the_better_pass():
-    agents = [make_agent(name) for name in ("greedy", "random", "closed-greedy")]
-    gain = ppo_run.gate(HEBEI, *agents, deals=30, hands=3, seed=1, number=1)
+    *players, reference = map(make_agent, ("greedy", "random", "closed-greedy"))
+    gain, _ = ppo_run.gate(HEBEI, *players, [(1.0, reference)], deals=30, hands=3, seed=1, number=1)
     assert gain.low > 0.2
-    same = measure(HEBEI, agents[:1], (0, 0, 0), deals=2, hands=2, seed=1)
+    same = measure(HEBEI, players[:1], (0, 0, 0), deals=2, hands=2, seed=1)
     assert same.places_by_deal(0) == pytest.approx([2, 2])
     assert same.mean_place(0).mean == pytest.approx(2)
 

@@ -303,7 +303,7 @@ GREEDY, RANDOM = GreedyAgent(), RandomAgent()
 
 
 def try_gate(candidate, best, number=1, deals=32):
-    return gate(HEBEI, candidate, best, RANDOM, deals=deals, seed=3, number=number)
+    return gate(HEBEI, candidate, best, [(1.0, RANDOM)], deals=deals, seed=3, number=number)[0]
 
 
 def test_it_is_what_the_candidate_wins_more():
@@ -332,7 +332,7 @@ def test_both_play_deals_of_their_own_gate(monkeypatch):
     [(Estimate(2, 1, 3), True), (Estimate(1, -1, 3), False), (Estimate(-2, -3, -1), False), (Estimate(0, 0, 0), False)],
 )
 def test_what_is_clear_of_zero_becomes_best(gain, passes, monkeypatch, tmp_path):
-    monkeypatch.setattr(ppo_run, "gate", lambda *args, **more: gain)
+    monkeypatch.setattr(ppo_run, "gate", lambda *args, **more: (gain, 2))
     monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
     run = ppo_run.PpoRun(replace(QUICK, out=tmp_path), RunFolder(tmp_path))
     run.measurements, began = 1, run.best

@@ -259,14 +259,14 @@ def begin_to_measure(
     agents: Sequence[Agent | str],
     lineup: Sequence[int],
     *,
-    deals: int,
+    deals: int | range,
     seed: int,
     **how: Any,
 ) -> Callable[[], LineupResult]:
     """Hand a line-up out to be played where an executor works; return what waits for the result.
 
-    The result is that of `measure`, whose arguments the others are. Agents may be the texts that make them, which
-    other processes need where their code is in a file of a user's.
+    The result is that of `measure`, whose arguments the others are; deals may also be a range of them. Agents may be
+    the texts that make them, which other processes need where their code is in a file of a user's.
     """
     every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)

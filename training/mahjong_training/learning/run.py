@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
@@ -18,10 +19,10 @@ from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, weighted
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, looks, ratio, weighted
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import begin_to_measure, measure, sigma
-from mahjong_training.evaluation.results import LineupResult, difference
+from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
@@ -49,9 +50,10 @@ _PLACE: Final = "place"
 _STANDING: Final = "mahjong_agents.policy.standing_inputs:Standing"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
-_FEWEST_PARTS: Final = 2
+_FEWEST: Final = 2  # parts that are played at the same time
 _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
+_LOOKS: Final = 3  # of a gate, each after twice as many deals
 _MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
 
 
@@ -158,18 +160,22 @@ class PpoRun(BaseRun[TrainConfig]):
         self.updates = self.hands = self.measurements = 0
         self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
-        self._begun: list[Any] | None = None
+        self._begun: list[tuple[int, list[Any]]] = []
         self._begun_with = self.best, self.snapshots
-        # A GPU is asked for all tables at once; other networks play in as many processes as there are.
+        # A network on a GPU plays in this process, which then does not learn meanwhile.
         is_batched = config.network is not None and config.ray is None and self.learner.device.type != "cpu"
-        processes = min(config.processes, config.parts or (1 if is_batched else config.processes))
-        self._executor = new_executor(processes, config.ray, config.threads)
-        self.parts = config.parts or (1 if is_batched else max(_FEWEST_PARTS, processes, self._executor.workers))
-        self.config = replace(self.config, parts=self.parts)
-        asked = max(config.processes, self._executor.workers)
-        if asked > self.parts:
+        ahead = config.ahead and not is_batched
+        at_once = 2 if ahead else 1
+        processes = config.processes if config.parts is None else min(config.processes, config.parts * at_once)
+        self._executor = new_executor(1 if is_batched else processes, config.ray, config.threads)
+        # What one process plays it plays at once: the fewer and larger the parts, the less time they take.
+        workers = max(_FEWEST, processes, self._executor.workers)
+        self.parts = config.parts or (1 if is_batched else -(-workers // at_once))
+        self.config = replace(self.config, parts=self.parts, ahead=ahead)
+        asked, busy = max(config.processes, self._executor.workers), self.parts * at_once
+        if asked > busy:
             print(
-                f"{asked - self.parts} of {asked} processes have nothing to play: the hands of an update are played in "
+                f"{asked - busy} of {asked} processes have nothing to play: the hands of an update are played in "
                 f"{self.parts} parts (--parts, which a run keeps)"
             )
 
@@ -216,14 +222,10 @@ class PpoRun(BaseRun[TrainConfig]):
     def update(self) -> None:
         """Play hands, and learn from them once."""
         config = self.config
-        if self._begun is None:
-            self._begin(self.updates, self.hands)
-        begun, self._begun = self._begun, None
-        played = self._executor.gather(begun or [])
-        after = self.hands + sum(len(part.points) for part in played)
-        if config.ahead and after < config.hands:
-            self._begin(self.updates + 1, after)
-        hands = Trajectories.joined(played)
+        while len(self._begun) < 1 + config.ahead and self.hands + self._hands_begun < config.hands:
+            self._begun_with = self.learner.weights(), self.snapshots
+            self._begin()
+        hands = Trajectories.joined(self._executor.gather(self._begun.pop(0)[1]))
         metrics = self.learner.update(
             hands,
             number=self.updates,
@@ -252,14 +254,14 @@ class PpoRun(BaseRun[TrainConfig]):
     def _device(self) -> str:
         return "cpu" if self.config.ray or self._executor.workers > 1 else str(self.learner.device)
 
-    def _begin(self, update: int, learned: int) -> None:
-        """Let the hands of an update that comes after a number of hands be played, with the learner as it is."""
-        self._begun_with = self.learner.weights(), self.snapshots
-        self._hand_out(update, learned)
+    @property
+    def _hands_begun(self) -> int:
+        return sum(hands for hands, _ in self._begun)
 
-    def _hand_out(self, update: int, learned: int) -> None:
-        config, number = self.config, self._next_tables(learned)
-        parts = min(self.parts, number)
+    def _begin(self) -> None:
+        """Let the hands of the next update that has not been begun be played, with ``_begun_with``."""
+        config, number = self.config, self._next_tables(self.hands + self._hands_begun)
+        parts, update = min(self.parts, number), self.updates + len(self._begun)
         named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
         weights, snapshots = self._begun_with
         common = Common(
@@ -281,9 +283,8 @@ class PpoRun(BaseRun[TrainConfig]):
         )
         # What one process plays it plays at once; a cluster loses and hands out single parts.
         groups = np.array_split(np.arange(parts), parts if config.ray else min(parts, self._executor.workers))
-        self._begun = self._executor.submit(
-            play_part, common, [(config.seed, update, *group.tolist()) for group in groups]
-        )
+        begun = self._executor.submit(play_part, common, [(config.seed, update, *group.tolist()) for group in groups])
+        self._begun.append((number * config.match_hands, begun))
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def player(self) -> Agent:
@@ -328,21 +329,22 @@ class PpoRun(BaseRun[TrainConfig]):
         return is_best, remarks
 
     def _gain(self, learner: Agent, number: int) -> tuple[Estimate, int]:
-        """Return what the gate of a number says of the learner against best.zip, and the deals that it is played on."""
-        config, best = self.config, self._player_of(self.best)
+        """Return what the gate of a number says of the learner against best.zip, and the deals that it took."""
+        config = self.config
         pool: Iterable[Agent | str] = self._opponents.values() if config.ray else self._opponents
-        odds = [one for one in zip(pool, config.opponent_odds, strict=False) if one[1] > 0]
-        deals = self._games(config.gate_deals)
-        how: dict[str, Any] = {"control_variates": self.control_variates, "executor": self._executor}
-        found: list[tuple[float, Estimate]] = []
-        played = 0
-        for place, (reference, share) in enumerate(odds or [(self._mark, 1.0)]):
-            part = max(FEWEST, round(share * deals)) if odds else deals
-            played += part
-            sizes: dict[str, Any] = {"deals": part, "seed": config.seed, "number": number + _MOST_GATES * place}
-            one = gate(self.rules, learner, best, reference, hands=config.match_hands, **how, **sizes)
-            found.append((share, one))
-        return (found[0][1] if len(found) == 1 else weighted(found)), played
+        odds = [(share, one) for one, share in zip(pool, config.opponent_odds, strict=False) if share > 0]
+        return gate(
+            self.rules,
+            learner,
+            self._player_of(self.best),
+            odds or [(1.0, self._mark)],
+            deals=self._games(config.gate_deals),
+            seed=config.seed,
+            number=number,
+            hands=config.match_hands,
+            control_variates=self.control_variates,
+            executor=self._executor,
+        )
 
     def measured(self) -> None:
         """Make the learner as it was measured an opponent, and the reference that it is held near."""
@@ -381,7 +383,7 @@ class PpoRun(BaseRun[TrainConfig]):
         counts = {"updates": self.updates, "hands": self.hands, "decisions": self.steps, "measured": self.measurements}
         state = self.learner.state() | counts | {"seconds": self.seconds, "is_due": self.is_due}
         state |= {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
-        if self._begun is not None:
+        if self._begun:
             played_by, against = self._begun_with
             state["begun with"] = [_tensors(played_by), *map(_tensors, against)]
         return state
@@ -395,21 +397,16 @@ class PpoRun(BaseRun[TrainConfig]):
         self.best = _arrays(state["best"])
         self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
         begun = [_arrays(weights) for weights in state.get("begun with", ())]
-        self._was_ahead = bool(begun)
-        if begun:
+        if begun and self.config.ahead and self.hands < self.config.hands:  # they are played again
             self._begun_with = begun[0], begun[1:]
-
-    def resumed(self) -> None:
-        """Let the hands be played that were being played when the checkpoint was written."""
-        if self._was_ahead and self.config.ahead and self.hands < self.config.hands:
-            self._hand_out(self.updates, self.hands)
+            self._begin()
 
 
 def gate(
     rules: Rules,
     candidate: Agent | str,
     best: Agent | str,
-    reference: Agent | str,
+    references: Sequence[tuple[float, Agent | str]],
     *,
     deals: int,
     seed: int,
@@ -417,18 +414,19 @@ def gate(
     hands: int = 1,
     control_variates: bool = False,
     executor: Executor | None = None,
-) -> Estimate:
-    """Return how many points a hand a candidate wins more than the best so far, both among copies of a reference.
+) -> tuple[Estimate, int]:
+    """Return how many points a hand a candidate wins more than the best so far, and the deals that this took.
 
-    Of matches it is how much nearer to the first its mean place is. It passes the gate if the interval is above zero.
-    The deals are held out: new ones for every gate.
+    Of matches it is how much nearer to the first its mean place is. The candidate passes the gate if the interval is
+    above zero, which is looked at after a quarter and a half of the deals, too: the interval is so much wider that it
+    holds wherever one stops. A candidate that does not win more by then has not passed.
 
     Args:
         rules: what is played.
         candidate: who wants to be best.
         best: who is.
-        reference: who has all other seats.
-        deals: how many deals both play, the same ones, from every seat.
+        references: shares of the deals, which sum to 1, and who has all other seats there.
+        deals: how many deals both play at most, the same ones, from every seat: new ones for every gate.
         seed: of the run.
         number: of the gate in the run; another number is other deals.
         hands: of a match; 1: single hands are played.
@@ -436,13 +434,39 @@ def gate(
         executor: where both are played; None: here.
     """
     where, lineup = executor or LocalExecutor(), one_against_copies(0, 1, rules.people)
-    settings: dict[str, Any] = {"deals": deals, "seed": gate_seed(seed, number), "control_variates": control_variates}
-    settings |= {"hands": hands}
-    begun = [begin_to_measure(where, rules, [agent, reference], lineup, **settings) for agent in (candidate, best)]
-    one, other = (wait() for wait in begun)
-    if hands > 1:
-        return ratio(other.places_by_deal(0) - one.places_by_deal(0), np.ones(deals))
-    return difference(one, 0, other, 0)
+    settings: dict[str, Any] = {"control_variates": control_variates, "hands": hands}
+    planned = tuple(reversed(looks(deals)[::-2][:_LOOKS]))
+    gains: list[list[NDArray[Any]]] = [[] for _ in references]
+    before = [0] * len(references)
+    for look in planned:
+        until = [max(FEWEST, round(share * look)) if len(references) > 1 else look for share, _ in references]
+        begun = [
+            begin_to_measure(
+                where,
+                rules,
+                [agent, reference],
+                lineup,
+                deals=range(*part),
+                seed=gate_seed(seed, number + _MOST_GATES * place),
+                **settings,
+            )
+            for place, ((_, reference), *part) in enumerate(zip(references, before, until, strict=True))
+            for agent in (candidate, best)
+        ]
+        results = [wait() for wait in begun]
+        for of_reference, one, other in zip(gains, results[::2], results[1::2], strict=True):
+            of_reference.append(
+                other.places_by_deal(0) - one.places_by_deal(0)
+                if hands > 1
+                else (one.points_by_deal(0) - other.points_by_deal(0)) / one.orders
+            )
+        joined = [np.concatenate(of_reference) for of_reference in gains]
+        of_each = [ratio(gain, np.ones(len(gain)), confidence(planned)) for gain in joined]
+        found = weighted([(share, one) for (share, _), one in zip(references, of_each, strict=True)])
+        if found.mean <= 0 or found.low > 0:
+            break
+        before = until
+    return found, sum(map(len, joined))
 
 
 def _tensors(weights: Weights) -> dict[str, Any]:

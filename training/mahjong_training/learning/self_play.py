@@ -38,7 +38,7 @@ PRIVILEGED_FEATURES: Final[Mapping[str, float]] = {
 _TABLE = list(TABLE_FACTS)
 _PRIVILEGED_COLUMNS = [_TABLE.index(name) for name in PRIVILEGED_FEATURES if name in _TABLE]
 _DISTANCES = [column for column, name in enumerate(_TABLE) if name.startswith("distance ") and name[-1].isdigit()]
-_LEAST_PROBABILITY: Final = 1e-3
+_LEAST_PROBABILITY: Final = 1e-2
 """Actions of a smaller probability are not learned from, unless they were chosen: most legal ones are so bad that all
 they would do is take time."""
 _UNKNOWN: Final = 8  # the distance of a seat that has not decided anything yet
