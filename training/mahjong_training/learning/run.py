@@ -53,6 +53,8 @@ _TRIAL_DEALS: Final = 1000
 _FEWEST: Final = 2  # parts that are played at the same time
 _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
+_UPDATES_TO_DOUBLE: Final = 8  # an update is no more than this part of what has been learned from before it ...
+_GROWTH: Final = 4  # ... and this many times --tables at most
 _LOOKS: Final = 3  # of a gate, each after twice as many deals
 _MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
 
@@ -208,16 +210,27 @@ class PpoRun(BaseRun[TrainConfig]):
         """Return the share of what the policy learns from that is done after a number of hands."""
         return Fraction(max(0, learned - self.critic_hands), max(1, self.config.hands - self.critic_hands))
 
-    @property
-    def _most_tables(self) -> int:
-        """The tables that an update plays a hand, or a match, at."""
-        return max(1, self.config.tables // self.config.match_hands)
-
     def _next_tables(self, hands: int) -> int:
-        """Return at how many tables the update after a number of hands plays: what is left, shared out evenly."""
-        goal = self.critic_hands if hands < self.critic_hands else self.config.hands
-        left = -(-(min(goal, self.config.hands) - hands) // self.config.match_hands)
-        return -(-left // -(-left // self._most_tables))
+        """Return at how many tables the update after a number of hands plays: what is left, shared out evenly.
+
+        Updates grow: the steps of many tables take little longer than those of few, and a policy that has learned
+        from many hands changes little. While the critic learns alone, nothing changes that would play.
+        """
+        config, is_alone = self.config, hands < self.critic_hands
+        goal = self.critic_hands if is_alone else config.hands
+        left = -(-(min(goal, config.hands) - hands) // config.match_hands)
+        most = _GROWTH * config.tables
+        most = most if is_alone else min(max(config.tables, hands // _UPDATES_TO_DOUBLE), most)
+        return -(-left // -(-left // max(1, most // config.match_hands)))
+
+    @property
+    def _critic_updates(self) -> int:
+        """The number of first updates that only the critic learns from."""
+        hands = updates = 0
+        while hands < self.critic_hands:
+            hands += self._next_tables(hands) * self.config.match_hands
+            updates += 1
+        return updates
 
     def update(self) -> None:
         """Play hands, and learn from them once."""
@@ -230,7 +243,7 @@ class PpoRun(BaseRun[TrainConfig]):
             hands,
             number=self.updates,
             progress=float(self.progress(self.hands)),
-            critic_updates=-(-self.critic_hands // (self._most_tables * config.match_hands)),
+            critic_updates=self._critic_updates,
         )
         self.updates += 1
         self.hands += len(hands.points)
