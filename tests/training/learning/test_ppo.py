@@ -354,7 +354,7 @@ class TestLearner:
     def test_the_critic_learns_what_is_expected_of_the_rest_of_the_hand(self, critic_updates, monkeypatch):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played, targets = hands(tables=16), []
-        monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, orders: targets.append((seen, target)))
+        monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, order: targets.append((seen, target)))
         value = learner._values(torch.from_numpy(played.critic_inputs))
         learner.update(played, number=0, progress=0, critic_updates=critic_updates)
         rewards = played.reward / np.float32(3)
@@ -363,7 +363,7 @@ class TestLearner:
         np.testing.assert_allclose(target, returns if critic_updates else advantages + value, rtol=1e-4, atol=1e-4)
         monkeypatch.undo()
         for _ in range(50):
-            learner._fit_critic(seen, target, [torch.randperm(len(seen), generator=torch.Generator().manual_seed(0))])
+            learner._fit_critic(seen, target, torch.randperm(len(seen), generator=torch.Generator().manual_seed(0)))
         assert ((learner._values(seen) - target.numpy()) ** 2).mean() < 0.8 * ((value - target.numpy()) ** 2).mean()
 
     def test_the_critic_is_fitted_beside_the_actor_with_the_same_result(self):
