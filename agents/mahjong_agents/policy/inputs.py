@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -245,11 +245,8 @@ class _ActionFeatures:
         self.of_suit = suits + 3 * self.melds_of_suit[:, 0, :3]
         self.honours = self.natural[:, 3 * RANKS :].sum(axis=1) + 3 * self.melds_of_suit[:, 0, 3]
         self.longest = self.of_suit.argmax(axis=1)
-        self.hands = replace(concealed(view, self.every), counts=count_planes(self.natural))
-        self.plan_distance, self.spare = self._plans(self.hands, self.every, self.melds_of_suit[:, 0], self.has_chow)
-        self.far = far_plans(
-            self.hands, self.natural, view.meld_type[:, 0], view.meld_kind[:, 0], has_wild=view.rules.has_wild
-        )
+        self.hands = concealed(view, self.every)
+        self._find_plans()
         distance = self.ahead.distance[row, action]
         draws = next_draws(view, row, action, distance, distance == self.nearest[row])
         self._draws = {"next help": draws.next_help, "wait by draw": draws.by_draw, "wait by discard": draws.by_discard}
@@ -262,24 +259,45 @@ class _ActionFeatures:
         return best
 
     # --- Plans --------------------------------------------------------------------------------------------------
-    def _plans(
-        self, hands: Hands, row: NDArray[np.intp], melds: NDArray[Any], has_chow: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int8], NDArray[np.uint64]]:
-        """Return [k, 4] distances of hands to the plans, and the kinds that may go without raising them.
+    def _find_plans(self) -> None:
+        """Find how far each row is from the plans and the far plans, and what each claim and kong leaves."""
+        view, n = self.view, len(self.every)
+        self.changes = np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))  # [c] claims and kongs
+        row, action = self.row[self.changes], self.action[self.changes]
+        natural_after = tiles_after(view, row, action)
+        some = np.flatnonzero(self.wild[row] >= 0)
+        natural_after[some, self.wild[row[some]]] = 0
+        melds_after_it = melds_after(view, row, action)
+        melds_of_suit = self.melds_of_suit[row, 0].copy()
+        melds_of_suit[np.arange(len(row)), _SUIT[self.kind[self.changes]]] += 1
+        has_chow = self.has_chow[row] | ((action >= CHOW_LOW) & (action < PUNG))
+        # All at once, which takes little longer than the rows alone: k = n + c hands, their rows and melds.
+        after = hands_after(view, row, action)
+        natural = np.concatenate([self.natural, natural_after])
+        hands = Hands(
+            np.concatenate([self.hands.codes, after.codes], axis=1),
+            np.concatenate([self.hands.wilds, after.wilds]),
+            np.concatenate([self.hands.sets, after.sets]),
+            np.concatenate([self.hands.closed, after.closed]),
+            count_planes(natural),
+        )
+        row = np.concatenate([self.every, row])
+        melds = np.concatenate([self.melds_of_suit[:, 0], melds_of_suit])
+        has_chow = np.concatenate([self.has_chow, has_chow])
+        types = np.concatenate([view.meld_type[:, 0], melds_after_it.type])
+        kinds = np.concatenate([view.meld_kind[:, 0], melds_after_it.kind])
 
-        Args:
-            hands: k hands.
-            row: [k] their rows.
-            melds: [k, 4] own melds of each group.
-            has_chow: [k] there is a chow among them.
-        """
         suit = self.longest[row]
         plan = np.stack([1 + suit, 4 + suit, np.full_like(suit, PUNGS), np.full_like(suit, PAIRS)], axis=1)
         found = weigh(hands, np.repeat(np.arange(len(row)), len(_PLANS)), plan.ravel())
         of_suit, every = melds[np.arange(len(melds)), suit], melds.sum(axis=1)
         possible = np.stack([every == of_suit, every == of_suit + melds[:, _HONOUR], ~has_chow, hands.closed], axis=1)
         distance = np.where(possible, found.distance.reshape(plan.shape), _NEVER)
-        return np.minimum(distance, _NEVER).astype(np.int8), found.spare.reshape(plan.shape)
+        distance = np.minimum(distance, _NEVER).astype(np.int8)
+        self.plan_distance, self.plan_after = distance[:n], distance[n:]  # [n, 4] and [c, 4]
+        self.plan_spare = found.spare.reshape(plan.shape)[:n]  # kinds that may go without raising the distance
+        far = far_plans(hands, natural, types, kinds, has_wild=view.rules.has_wild)
+        self.far_distance, self.far_after, self.far_spare = far.distance[:n], far.distance[n:], far.spare[:n]
 
     def _plan_facts(
         self, plans: Sequence[str], distance: NDArray[np.int8], spare: NDArray[np.uint64], changed: NDArray[np.int8]
@@ -295,34 +313,14 @@ class _ActionFeatures:
         tile, is_discard = BIT_OF_KIND.take(self.kind), self.action < CONCEALED_KONG
         # A wild tile is never to spare, whatever it would stand for.
         is_wild = self.kind == self.wild.take(self.row)
-        claims_and_kongs = self._claims_and_kongs()
         facts: dict[str, Any] = {}
         for place, plan in enumerate(plans):
             spared = (spare[:, place].take(self.row) & tile).astype(np.bool_) & ~is_wild
             after = np.minimum(distance[:, place].take(self.row) + (is_discard & ~spared), _NEVER)
-            after[claims_and_kongs] = changed[:, place]
+            after[self.changes] = changed[:, place]
             facts[f"distance to {plan}"] = after
             facts[f"away from {plan}"] = np.minimum(after - self._best(after, np.minimum).take(self.row), 3)
         return facts
-
-    def _claims_and_kongs(self) -> NDArray[np.intp]:
-        return np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))
-
-    def _plans_after(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return the distances [c, 4] to the plans and [c, 3] to the far plans after claims and kongs."""
-        which = self._claims_and_kongs()
-        row, action = self.row[which], self.action[which]
-        natural = tiles_after(self.view, row, action)
-        some = np.flatnonzero(self.wild[row] >= 0)
-        natural[some, self.wild[row[some]]] = 0
-        hands = hands_after(self.view, row, action)
-        melds = melds_after(self.view, row, action)
-        far = far_plans(hands, natural, melds.type, melds.kind, has_wild=self.view.rules.has_wild)
-        melds_of_suit = self.melds_of_suit[row, 0].copy()
-        melds_of_suit[np.arange(len(row)), _SUIT[self.kind[which]]] += 1
-        has_chow = self.has_chow[row] | ((action >= CHOW_LOW) & (action < PUNG))
-        distance, _ = self._plans(replace(hands, counts=count_planes(natural)), row, melds_of_suit, has_chow)
-        return distance, far.distance
 
     # --- Actions ------------------------------------------------------------------------------------------------
     def of_actions(self) -> dict[str, Any]:
@@ -343,9 +341,8 @@ class _ActionFeatures:
         for name, number in self._draws.items():
             facts[name] = number
             facts[f"{name} lacking"] = np.where(number > 0, self._best_draws[name].take(row) - number, 0)
-        near, far = self._plans_after()
-        facts |= self._plan_facts(_PLANS, self.plan_distance, self.spare, near)
-        facts |= self._plan_facts(FAR_PLANS, self.far.distance, self.far.spare, far)
+        facts |= self._plan_facts(_PLANS, self.plan_distance, self.plan_spare, self.plan_after)
+        facts |= self._plan_facts(FAR_PLANS, self.far_distance, self.far_spare, self.far_after)
         # The tile.
         suit = _SUIT.take(kind)
         lengths = np.concatenate([self.of_suit, self.honours[:, None]], axis=1)
@@ -415,7 +412,7 @@ class _ActionFeatures:
             "closing": view.closing,
         }
         facts |= {f"distance to {plan}": self.plan_distance[:, place] for place, plan in enumerate(_PLANS)}
-        facts |= {f"distance to {plan}": self.far.distance[:, place] for place, plan in enumerate(FAR_PLANS)}
+        facts |= {f"distance to {plan}": self.far_distance[:, place] for place, plan in enumerate(FAR_PLANS)}
         facts |= {f"best {name}": number for name, number in self._best_draws.items()}
         facts |= {f"phase {phase}": view.phase == phase for phase in range(1, 6)}
         facts |= {f"opening {stage}": view.opening == stage for stage in range(1, 4)}
