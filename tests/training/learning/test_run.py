@@ -201,6 +201,19 @@ class TestRuns:
         ppo_run.run(replace(config, hands=8, resume=True))
         assert measured == [("start", 0), ("PPO", 7), ("PPO", 8)]
 
+    @pytest.mark.usefixtures("measured")
+    def test_updates_grow_with_what_has_been_learned(self, tmp_path):
+        run = ppo_run.PpoRun(replace(QUICK, hands=400, tables=4, critic_hands=16), RunFolder(tmp_path))
+        hands = [0]
+        while hands[-1] < 400:
+            hands.append(hands[-1] + run._next_tables(hands[-1]))
+        assert hands[:3] == [0, 16, 20]
+        assert hands[-1] == 400
+        sizes = np.diff(hands)[1:]
+        assert (sizes <= np.maximum(4, np.array(hands[1:-1]) // 8)).all()
+        assert sizes.max() == 16
+        assert run._critic_updates == 1
+
     @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, ahead=True)
@@ -311,6 +324,14 @@ def test_it_is_what_the_candidate_wins_more():
     assert gain.low > 0
     assert (loss.mean, loss.low, loss.high) == pytest.approx((-gain.mean, -gain.high, -gain.low))
     assert none.mean == 0
+
+
+def test_it_ends_once_it_is_clear_or_nothing_is_won():
+    for players in ((GREEDY, RANDOM), (RANDOM, GREEDY)):
+        assert gate(HEBEI, *players, [(1.0, RANDOM)], deals=400, seed=3, number=1)[1] == 100
+    both = [(0.25, RANDOM), (0.75, GREEDY)]
+    gain, deals = gate(HEBEI, GREEDY, GREEDY, both, deals=120, seed=3, number=1)
+    assert (gain.mean, deals) == (0, 120)
 
 
 def test_both_play_deals_of_their_own_gate(monkeypatch):
