@@ -27,13 +27,17 @@ class Last:
 """
 
 
+def made(words, *more):
+    """The exit status of the command, with some words and more of them."""
+    return main(["leaderboard", *words.split(), *map(str, more)])
+
+
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
     readme, own = tmp_path / "README.md", tmp_path / "mine.py"
     readme.write_text(f"before\n{standing.START}\nold\n{standing.END}\nafter\n", encoding="utf-8")
     own.write_text(AGENT_FILE, encoding="utf-8")
-    words = ["leaderboard", "--variants", "hebei", "--levels", "0", "2", "--deals", "4", "--out", str(tmp_path / "out")]
-    words += ["--mixed-deals", "0", "--matches", "0"]
-    assert main([*words, "--readme", str(readme)]) == 0
+    words = "--variants hebei --levels 0 2 --deals 4 --mixed-deals 0 --matches 0 --out"
+    assert made(words, tmp_path / "out", "--readme", readme) == 0
     told = capsys.readouterr().out
     assert "| 0: random | " in told
     text = readme.read_text(encoding="utf-8")
@@ -59,7 +63,7 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     played = []
     plain = matches.play_block
     monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or plain(*given))
-    assert main([*words, "--agents", f"{own}:Last"]) == 0
+    assert made(words, tmp_path / "out", "--agents", f"{own}:Last") == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
     (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
@@ -69,20 +73,9 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
 @pytest.mark.thorough
 def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
     """Three others of a pool of four sit beside an agent, each as often; a file keeps what several runs found."""
-    words = [
-        "leaderboard",
-        "--variants",
-        "fuzhou",
-        "--levels",
-        "2",
-        "--pool",
-        "random",
-        "greedy",
-        "closed-greedy",
-        "folding",
-    ]
-    words += ["--deals", "1", "--mixed-deals", "40", "--matches", "32", "--match-hands", "2", "--out", str(tmp_path)]
-    assert main([*words, "--kept", str(tmp_path / "kept.json"), "--agents", "random"]) == 0
+    words = "--variants fuzhou --pool random greedy closed-greedy folding --match-hands 2"
+    out = ("--out", tmp_path, "--kept", tmp_path / "kept.json")
+    assert made(f"{words} --levels 2 --deals 1 --mixed-deals 40 --matches 32 --agents random", *out) == 0
     kept = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
     assert kept["random"]["mixed"]["high"] < 0 < kept["greedy"]["mixed"]["low"]
     assert kept["greedy"]["how_mixed"]["deals"] == 40
@@ -95,15 +88,9 @@ def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
     agents = {name: make_agent(name) for name in ("random", "greedy", "closed-greedy", "folding")}
     tables = leaderboard.mixed(rules("fuzhou"), agents, "greedy", list(agents), range(40))
     assert [table.agents for table in tables][-1] == ("greedy", "closed-greedy", "folding")  # with a copy of itself
-    assert [(one.first, one.last) for table in tables for one in table.blocks] == [
-        (0, 10),
-        (10, 20),
-        (20, 30),
-        (30, 40),
-    ]
-    words[words.index("--levels") + 1] = "1"
-    words[words.index("--deals") + 1] = "0"
-    assert main([*words, "--kept", str(tmp_path / "kept.json"), "--mixed-deals", "0", "--matches", "0"]) == 0
+    dealt = [(one.first, one.last) for table in tables for one in table.blocks]
+    assert dealt == [(0, 10), (10, 20), (20, 30), (30, 40)]
+    assert made(f"{words} --levels 1 --deals 0 --mixed-deals 0 --matches 0", *out) == 0
     again = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
     assert again["greedy"] == kept["greedy"]
     assert set(again) == {"random", "greedy", "closed-greedy"}
@@ -152,22 +139,8 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
         raise KeyboardInterrupt
 
     monkeypatch.setattr(matches, "play_block", interrupted)
-    words = (
-        "--variants",
-        variant,
-        "--levels",
-        "0",
-        "2",
-        "--deals",
-        "40",
-        "--out",
-        str(tmp_path),
-        "--mixed-deals",
-        "0",
-        "--matches",
-        "0",
-    )
-    assert main(["leaderboard", *words]) == 130
+    words = f"--variants {variant} --levels 0 2 --deals 40 --mixed-deals 0 --matches 0 --out"
+    assert made(words, tmp_path) == 130
     assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
     assert played[0].control_variates == (variant != "wuhan")
 
@@ -191,5 +164,5 @@ def test_rows_come_in_the_order_of_levels():
 def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
-    assert main(["leaderboard", "--levels", "0", *words]) == 2
+    assert made("--levels 0", *words) == 2
     assert message in capsys.readouterr().err
