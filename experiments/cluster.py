@@ -86,7 +86,7 @@ def sending(variant: str) -> None:
     )
     with TemporaryDirectory() as folder:
         cache = block_cache(Path(folder), played, ["greedy", "random"], agents, 1)
-        _, keeping = timed(lambda: cache.put(block, result))
+        _, keeping = timed(lambda: cache.put(block.name, result.arrays()))
     weights = Learner(TrainConfig(variant=variant), people=played.people, unit=sigma(played), claims=True).weights()
     common = Common(played, weights, [], [], 2048, 1, 0.0)
     sent(f"{variant}, decisions of train", lambda: play_part(common, (1, 0, 0)), len)

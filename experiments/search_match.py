@@ -63,12 +63,10 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
     luck_off, begun = useful_weights(rules) is not None, time.process_time()
     parts: list[Played] = []
     for block in blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off):
-        part = kept.get(block)
-        if part is None:
-            part = play_block(rules, agents, block, arguments.seed)
-            kept.put(block, part)
+        if kept.get(block.name) is None:
+            kept.put(block.name, play_block(rules, agents, block, arguments.seed).arrays())
             print(f"{spec}, deal {block.last:,}, {time.process_time() - begun:.0f} s of the processor", flush=True)
-        parts.append(part)
+        parts.append(Played.of_arrays(kept[block.name]))
     return summarise(rules, lineup, parts, "turns")
 
 
