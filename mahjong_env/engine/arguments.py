@@ -130,13 +130,6 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
     return numbers.astype(np.intp)
 
 
-def numbers_up_to(number: int) -> Games:
-    """[number] the numbers from 0 on, read-only."""
-    numbers = np.arange(number)
-    numbers.flags.writeable = False
-    return numbers
-
-
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _FIRST = np.array(0, np.int8)
 _END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)

@@ -25,7 +25,6 @@ from mahjong_env.engine.arguments import (
     checked_actions,
     game_numbers,
     new_seeds,
-    numbers_up_to,
     who_looks,
 )
 from mahjong_env.engine.deal_prefetch import MOST_GAMES, DealPrefetch
@@ -88,19 +87,21 @@ class Engine:
         self.num_hands = num_hands
         self.auto_reset = bool(auto_reset)
         self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
-        self._all_games = numbers_up_to(num_games)
-        self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
+        self._hold(State.allocate(axes_of(rules, num_games)))
+        self.reset(seed=fold_seed(seed) if seed is None else seed)
+
+    def _hold(self, state: State) -> None:
+        """Begin to hold these games."""
+        self.state = state
+        self._context = StepContext(state, self.rules, self.num_hands > 1 or not self.rules.ends_by_hands)
+        self._all_games = np.arange(self.num_games)
+        self._all_games.flags.writeable = False
+        self._moves_of, self._moves_of_all = np.zeros(self.num_games, np.int64), 0
         self._views: list[ref[View]] = []
         self._few: one_game.FewGames | None = None
         self._may_play_few = True
         self._looks: one_seat.FewObservations | None = None
         self._ahead: DealPrefetch | None = None
-        self.state = State.allocate(axes_of(rules, num_games))
-        self._context = self._new_context()
-        self.reset(seed=fold_seed(seed) if seed is None else seed)
-
-    def _new_context(self) -> StepContext:
-        return StepContext(self.state, self.rules, self.num_hands > 1 or not self.rules.ends_by_hands)
 
     def __repr__(self) -> str:
         live = int((self.state.actor != NO_SEAT).sum())
@@ -404,12 +405,7 @@ class Engine:
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
-        twin._all_games = numbers_up_to(len(g))
-        twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
-        twin._views, twin._few, twin._looks, twin._ahead = [], None, None, None
-        twin._may_play_few = True
-        twin.state = self.state.rows(g)
-        twin._context = twin._new_context()
+        twin._hold(self.state.rows(g))
         return twin
 
     def put(self, games: Any, other: Engine, rows: Any = None) -> None:

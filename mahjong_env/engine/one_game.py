@@ -38,6 +38,7 @@ from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import MASKS_OF_OPTIONS, write_masks
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, sum_of_one
+from mahjong_env.observation.one_seat import games_named
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import (
     CLAIMED,
@@ -176,14 +177,8 @@ class FewGames:
             actions = actions.tolist()
         elif type(actions) is not list:
             return None
-        numbers: range | list[int] = self._all
-        if games is not None:
-            if type(games) is not np.ndarray or games.ndim != 1 or games.dtype.kind not in "iu":
-                return None
-            numbers = games.tolist()
-            if len(set(numbers)) < len(numbers) or not set(self._all).issuperset(numbers):
-                return None
-        if len(actions) != len(numbers):
+        numbers = games_named(games, self._all)
+        if numbers is None or not len(set(numbers)) == len(numbers) == len(actions):
             return None
         memory, chosen = self._bytes, []
         for g, action in zip(numbers, actions, strict=True):

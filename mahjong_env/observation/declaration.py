@@ -34,7 +34,7 @@ class Piece:
         name: its name.
         planes: how many planes it takes.
         meaning: what its numbers are.
-        write: writes them: ``write(seen, out)``, where ``seen`` has the arrays of a `mahjong_env.View` of n seats,
+        write: writes them: ``write(seen, out)``, where ``seen`` is what n seats see (`visibility.VisibleState`),
             and ``out`` is [n, planes, 34] int8, every number of which must be written.
         low: the least number.
         high: the greatest number.

@@ -1,7 +1,6 @@
 """The facts of an observation: plain numbers about the game, each declared with how it is read.
 
-They are read from what is seen (a `visibility.VisibleState`, or a `View`, which has the same arrays); a slot that
-nobody is in has no number, 0.
+They are read from what is seen (`visibility.VisibleState`); a slot that nobody is in has no number, 0.
 """
 
 from __future__ import annotations

@@ -65,6 +65,16 @@ _SEEN_BY_ALL: Final = ("num_discards", "dice")
 _SEEN_BY_ASKED: Final = ("phase", "kong_draws", "flower_draw", "closing")
 
 
+def games_named(games: Any, every: range) -> list[int] | range | None:
+    """The numbers of games that a caller names by an array (None: every one); None: look closer."""
+    if games is None:
+        return every
+    if type(games) is not np.ndarray or games.ndim != 1 or games.dtype.kind not in "iu":
+        return None
+    numbers: list[int] = games.tolist()
+    return numbers if set(every).issuperset(numbers) else None
+
+
 class FewObservations:
     """What seats see in the games of a small batch, one by one.
 
@@ -122,13 +132,9 @@ class FewObservations:
         """
         if not self._knows_all:
             return None
-        numbers: list[int] | range = self._all
-        if games is not None:
-            if type(games) is not np.ndarray or games.ndim != 1 or games.dtype.kind not in "iu":
-                return None
-            numbers = games.tolist()
-            if not set(self._all).issuperset(numbers):
-                return None
+        numbers = games_named(games, self._all)
+        if numbers is None:
+            return None
         if seats is None:
             looking = None
         elif type(seats) is int:

@@ -231,8 +231,3 @@ SHAPE: Final = LAYOUT.shape
 def plane(name: str) -> slice:
     """The planes of a piece; `KeyError` if there is no such piece."""
     return LAYOUT.planes(name)
-
-
-def observe(seen: Any, out: Int8Array | None = None) -> Int8Array:
-    """[n, C, 34] int8 observations of n seats: ``out``, or a fresh array; ``seen`` is a `VisibleState` or a `View`."""
-    return LAYOUT.write(seen, len(seen), out)
