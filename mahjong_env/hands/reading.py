@@ -193,15 +193,15 @@ def _substitutions(
     How far a hand is from complete is known with four of a kind at most; each more brings it nearer by a tile at best.
 
     Returns:
-        [m] hands, ascending, and [m, 34] their tiles with wild ones put in.
+        [m] hands, ascending, and [m, 34] their tiles with wild ones put in. Hands without wild tiles are there as they
+        are, complete or not.
     """
     if (wilds > MOST_WILDS).any():
         raise ValueError(f"a hand has {wilds.max()} wild tiles, at most {MOST_WILDS} are possible")
-    near = np.asarray(short_of_sets_and_pair(suit_summaries(encode(counts))) <= wilds)
     hand, lowest = np.zeros((2, 0), np.intp)  # ``lowest``: the kind that was put in last
     filled = counts[:0]
     for left in range(int(wilds.max(initial=0)), -1, -1):
-        begins = np.flatnonzero(near & (wilds == left))
+        begins = np.flatnonzero(wilds == left)
         hand, filled = np.concatenate([hand, begins]), np.concatenate([filled, counts.take(begins, axis=0)])
         if not left or not hand.size:
             continue
