@@ -103,24 +103,6 @@ MASKED = np.ma.array([0, 0], mask=[True, False])
 """Numpy would take what is masked for 0."""
 
 
-class Masked:
-    """Answers with what it hides."""
-
-    name = "masked"
-
-    def act(self, view, rng):
-        return np.ma.array(view.action_mask.argmax(axis=1), mask=True)
-
-
-class Cheat:
-    """Discards East, whatever it holds."""
-
-    name = "cheat"
-
-    def act(self, view, rng):
-        return np.full(len(view), 108) if view.action_mask[:, :34].any() else np.full(len(view), 27)
-
-
 def set_opponents(envs, opponents):
     envs.unwrapped.opponents = opponents
 
@@ -249,6 +231,13 @@ ENVIRONMENTS = [
     ("seats: masked", lambda: seats().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
     ("seats: a masked mask", lambda: reset_some(np.ma.array([True, True])), OptionError, "booleans, not a masked one"),
     ("seats: no path", lambda: seats(record="a\0b"), RecordError, "records cannot be written to a"),
+    ("seat: privileged", lambda: seat(privileged=1), RulesError, "privileged is True or False, not 1"),
+    (
+        "aec: on_illegal",
+        lambda: table(on_illegal="stop"),
+        RulesError,
+        "on_illegal='stop' is not valid; valid are 'end'",
+    ),
     ("seat: a form", lambda: seat(observation="pixels"), RulesError, "valid are 'flat', 'planes', 'dict'"),
     (
         "seats: a picture that is shown",
@@ -280,15 +269,13 @@ ENVIRONMENTS = [
     ("seats: opponents", lambda: set_opponents(seats(), "nobody"), AgentError, "no agent is called 'nobody'"),
 ]
 
-# How agents are found is shown by tests/environments/test_agents.py.
+# How agents are found, and what is said of what they answer, is shown by tests/environments/test_agents.py.
 AGENTS = [
     ("a slip", lambda: find_agent("gredy"), AgentError, "Did you mean 'greedy'?"),
     ("no policy", lambda: find_agent("policy:/nowhere"), AgentError, "no policy '/nowhere'"),
     ("no pool", lambda: OpponentPool([]), AgentError, "a pool of opponents has at least one agent"),
     ("a pool of letters", lambda: OpponentPool("random"), AgentError, "a pool is made of a list of agents"),
-    ("a masked answer", lambda: seat(opponents=Masked(), seat=1), AgentError, "answered a masked array of"),
     ("endless rollouts", lambda: find_agent(f"search?rollouts={'9' * 50}"), AgentError, "from 1 to 1000000, not 9999"),
-    ("an illegal answer", lambda: seat(opponents=Cheat(), seat=1), AgentError, "the agent 'cheat' answered"),
 ]
 
 EVERY = {"rules": RULES, "engine": ENGINE, "deal": DEALS, "score": SCORES, "environment": ENVIRONMENTS, "agent": AGENTS}

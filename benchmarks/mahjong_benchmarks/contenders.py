@@ -15,7 +15,7 @@ from mahjong_benchmarks.timing import Contender, Play
 from mahjong_env.basics.errors import MissingExtraError
 from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.aec import MahjongAEC, wrapped
+from mahjong_env.environments.aec import Guarded, MahjongAEC
 from mahjong_env.environments.agents import Opponent, RandomAgent, choose_at_random, find_agent
 from mahjong_env.ruleset.questions import Rules
 
@@ -129,7 +129,7 @@ def one_game(rules: Rules) -> list[Contender]:
 
 def play_env(rules: Rules, seed: int) -> Play:
     """Begin PettingZoo's usual loop over `env()`: `agent_iter`, `last`, `step`; hands are played to their end."""
-    env: Any = wrapped(MahjongAEC(rules))
+    env: Any = Guarded(MahjongAEC(rules))
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -60,6 +60,21 @@ def _checkout() -> dict[str, dict[str, str]] | None:
 def distribution(entry: EntryPoint) -> str:
     """The distribution that registers an entry point, such as "guangdong-mahjong 1.2"."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else f"this checkout of {_OWN}"
+
+
+def source(entry: EntryPoint | None) -> str:
+    """Where something comes from, for messages: its distribution and place; None stands for this package."""
+    return "mahjong_env itself" if entry is None else f"{distribution(entry)} ({entry.value})"
+
+
+def only(
+    what: str, entries: Sequence[EntryPoint | None], error: type[MahjongError] = MahjongError
+) -> EntryPoint | None:
+    """The one entry point of a name, such as ``what`` says; an ``error`` that names the owners if there are several."""
+    if len(entries) > 1:
+        owners = " and by ".join(map(source, entries))
+        raise error(f"the {what} is registered more than once, by {owners}; uninstall all but one of them")
+    return entries[0]
 
 
 def load(entry: EntryPoint, error: type[MahjongError] = MahjongError) -> Any:

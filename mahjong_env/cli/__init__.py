@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             added = plugins.installed(ENTRY_POINTS)
             if words and words[0] in added:
-                return _added(added[words[0]])(words[1:], f"{name} {words[0]}")
+                return _added(words[0], added[words[0]])(words[1:], f"{name} {words[0]}")
             chosen = _parsed(words, name)
             return COMMANDS[chosen.command].run(chosen)
         except MahjongError as error:
@@ -84,12 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return as_long_as_read(run)
 
 
-def _added(entries: list[Any]) -> Command:
-    if len(entries) > 1:
-        owners = " and by ".join(plugins.distribution(entry) for entry in entries)
-        raise MahjongError(
-            f"the command {entries[0].name!r} is registered more than once, by {owners}; uninstall all but one of them"
-        )
+def _added(name: str, entries: list[Any]) -> Command:
+    plugins.only(f"command {name!r}", entries)
     command: Command = plugins.load(entries[0])
     return command
 
@@ -111,7 +107,7 @@ def _parsed(words: list[str], name: str) -> argparse.Namespace:
     for command, entries in plugins.installed(ENTRY_POINTS).items() if not words or words[0] not in COMMANDS else ():
         summary = "(cannot be loaded)"
         with suppress(MahjongError):
-            summary = _added(entries).summary
+            summary = _added(command, entries).summary
         commands.add_parser(command, help=summary)
     chosen, unknown = parser.parse_known_args(words)
     if unknown:

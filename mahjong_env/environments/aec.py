@@ -29,7 +29,6 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Receipt
 
 Observation = dict[str, Int8Array]
-Wrapped = OrderEnforcingWrapper[str, Any, Any]
 
 
 class MahjongAEC(AECEnv[str, Any, Any]):
@@ -279,12 +278,7 @@ class Guarded(OrderEnforcingWrapper[str, Any, Any]):
         return bare._repr_html_()
 
 
-def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
-    """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
-    return Guarded(bare)
-
-
-def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: Any) -> Wrapped:
+def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: Any) -> Guarded:
     """One game of a variant, wrapped; the other arguments are those of `MahjongAEC`.
 
     Args:
@@ -299,8 +293,8 @@ def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: An
     check_choice("on_illegal", on_illegal, ON_ILLEGAL)
     bare = MahjongAEC(variant, **arguments)
     if on_illegal == "raise":
-        return wrapped(bare)
-    return wrapped(TerminateIllegalWrapper(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))
+        return Guarded(bare)
+    return Guarded(TerminateIllegalWrapper(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))
 
 
 def no_attribute(name: str) -> Any:
@@ -309,7 +303,7 @@ def no_attribute(name: str) -> Any:
     raise AttributeError(f"there is no attribute {name!r}{parallel if name == 'parallel_env' else ''}")
 
 
-def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:
+def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Guarded]]:
     """The two functions that a module `<variant>_v0` offers: ``raw_env``, and ``env`` with PettingZoo's wrappers.
 
     Both take the arguments of `MahjongAEC`, the variant excepted.
@@ -319,7 +313,7 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
         """One game as a bare PettingZoo environment; the arguments are those of `MahjongAEC`."""
         return MahjongAEC(variant, **arguments)
 
-    def env(**arguments: Any) -> Wrapped:
+    def env(**arguments: Any) -> Guarded:
         """The same, wrapped: actions out of bounds and calls out of order are refused; see `make_env`."""
         return make_env(variant, **arguments)
 

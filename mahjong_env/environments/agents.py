@@ -482,20 +482,18 @@ def find_agent(agent: Any) -> Opponent:
 def _maker(text: str, address: str) -> tuple[Maker, str | None]:
     """The maker of an agent, and the argument behind its name, if there is one."""
     name, colon, argument = address.partition(":")
-    entries = plugins.installed(ENTRY_POINTS).get(name, [])
-    owners = ["mahjong_env itself"] if name == RandomAgent.name else []
-    owners += [f"{plugins.distribution(entry)} ({entry.value})" for entry in entries]
-    if not owners:
+    own = [None] if name == RandomAgent.name else []
+    entries = [*own, *plugins.installed(ENTRY_POINTS).get(name, [])]
+    if not entries:
         maker = find_maker(KIND, text, address)
         if maker is None:
             raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
         return maker, None
-    if len(owners) > 1:
-        listed = " and by ".join(owners)
-        raise AgentError(f"the agent {name!r} is registered more than once, by {listed}; uninstall all but one of them")
-    maker = plugins.load(entries[0], AgentError) if entries else RandomAgent
+    entry = plugins.only(f"agent {name!r}", entries, AgentError)
+    maker = RandomAgent if entry is None else plugins.load(entry, AgentError)
     if not callable(maker):
-        raise AgentError(f"the agent {name!r} of {owners[0]} is made by calling {maker!r}, which cannot be called")
+        owner = plugins.source(entry)
+        raise AgentError(f"the agent {name!r} of {owner} is made by calling {maker!r}, which cannot be called")
     return maker, argument if colon else None
 
 

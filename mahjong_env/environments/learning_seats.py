@@ -78,6 +78,7 @@ class LearningSeats:
         truncated: [B] bool those of them whose match was cut short.
         illegal: [B] bool those of them that ended with an illegal action; nothing was played there.
         forfeited: [B] float64 the reward of that illegal action, in points.
+        has_begun: whether all games have begun an episode once.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class LearningSeats:
         self._was_asked: BoolArray = np.zeros(num_games, np.bool_)  # in this episode
         self._was_cut: BoolArray = np.zeros(num_games, np.bool_)
         self._last_hands: dict[int, tuple[Outcome, int] | dict[str, Any]] = {}
-        self._has_begun = False
+        self.has_begun = False
         self._is_interrupted = False
         self.engine.tell = self.catch_up
         if record is not None:
@@ -201,9 +202,9 @@ class LearningSeats:
             self._check_uninterrupted()
         self.engine.deal_anew(seed=seed, deals=deal, games=games)
         self._forget(games)
-        self._sit_down(games, rng, is_first=seed is not None or not self._has_begun)
-        self._has_begun = True
+        self._sit_down(games, rng, is_first=seed is not None or not self.has_begun)
         self._play_on(games, rng, deal=deal)
+        self.has_begun = True
 
     def step(
         self,

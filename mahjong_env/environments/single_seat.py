@@ -76,7 +76,6 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         self._sit_down(variant, 1, observation, privileged, render_mode, arguments)
         self.observation_space = observation_space(self._form)
         self.action_space = Discrete(NUM_ACTIONS)
-        self._has_begun = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
@@ -88,7 +87,6 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         chosen = read_options(options, _OPTIONS)
         super().reset(seed=seed)
         self._seats.begin(_GAME, self.np_random, seed=seed, deal=chosen.get("deal"))
-        self._has_begun = True
         return self._answer()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -103,12 +101,11 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
             raise ResetNeeded("the episode is over: call reset() first")
         seats = self._seats
         seats.step(_GAME, as_array("actions", action).reshape(-1), self.np_random)
+        observation, info = self._answer()
         if seats.illegal[0]:
-            observation, info = self._answer()
             info["illegal_action"] = True
             return observation, float(seats.forfeited[0]), True, False, info
         truncated = bool(seats.truncated[0])
-        observation, info = self._answer()
         return observation, float(seats.earned[0]), bool(seats.ended[0]) and not truncated, truncated, info
 
     def action_masks(self) -> BoolArray:
@@ -135,12 +132,12 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     @property
     def _is_over(self) -> bool:
         seats = self._seats
-        return not self._has_begun or bool(seats.illegal[0]) or seats.engine.state.actor.item() < 0
+        return not seats.has_begun or bool(seats.illegal[0]) or seats.engine.state.actor.item() < 0
 
     def _masks(self) -> Any:
         """[1, 109] int8 legal actions: none after an illegal one, nor before the first reset."""
         masks = self._seats.action_masks(_GAME)
-        if self._seats.illegal[0] or not self._has_begun:
+        if self._seats.illegal[0] or not self._seats.has_begun:
             masks[:] = 0
         return masks
 

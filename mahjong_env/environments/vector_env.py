@@ -94,7 +94,6 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._all: Games = np.arange(num_envs)
-        self._has_begun = False
         self._final: dict[str, Any] = {}  # infos, and last observations, of the episodes that end in a step
         self._last_seen: NDArray[Any] = np.full(num_envs, None, object)
 
@@ -112,7 +111,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         """
         chosen = read_options(options, _OPTIONS)
         games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
-        if not self._has_begun and games.size < self.num_envs:
+        if not self._seats.has_begun and games.size < self.num_envs:
             raise ResetNeeded("no table has begun: the first reset() is one of all tables")
         if isinstance(seed, Sequence | np.ndarray):
             folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]
@@ -121,7 +120,6 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         else:
             super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
-        self._has_begun = True
         return self._observe(self._all), self._infos(games)
 
     def step(self, actions: Any) -> Step:
@@ -139,7 +137,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             ResetNeeded: the first reset is still to come; or, with ``DISABLED``, an episode is over.
         """
         seats = self._seats
-        if not self._has_begun:
+        if not self._seats.has_begun:
             raise ResetNeeded("call reset() before step()")
         self._final, self._last_seen = {}, np.full(self.num_envs, None, object)
         if self._mode is AutoresetMode.SAME_STEP:

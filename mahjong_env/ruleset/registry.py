@@ -49,7 +49,7 @@ class VariantRegistry(Mapping[str, Rules]):
             RulesError: it is registered twice, or what is registered cannot be loaded.
         """
         if name not in self._loaded:
-            self._loaded[name] = _load(name, *self._sources[name])
+            self._loaded[name] = _load(name, plugins.only(f"variant {name!r}", self._sources[name], RulesError))
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
@@ -104,34 +104,25 @@ def _name_and_version(written: str) -> tuple[str, int]:
     return (match["variant"], int(match["version"] or 0)) if match else (written, 0)
 
 
-def _load(name: str, entry: EntryPoint | None, *others: EntryPoint | None) -> Rules:
-    if others:
-        raise RulesError(
-            f"the variant {name!r} is registered more than once, by {' and by '.join(map(_source, (entry, *others)))}; "
-            "uninstall all but one of them"
-        )
+def _load(name: str, entry: EntryPoint | None) -> Rules:
     if entry is None:
         shipped: Rules = import_module(f"{GROUP}.{name}").RULES
         return shipped
     if not _is_name(name):
         raise RulesError(
-            f"{_source(entry)} registers a variant as {name!r}; a variant's name begins with a lower-case letter and "
-            "consists of lower-case letters, digits and underscores"
+            f"{plugins.source(entry)} registers a variant as {name!r}; a variant's name begins with a lower-case "
+            "letter and consists of lower-case letters, digits and underscores"
         )
     found = plugins.load(entry, RulesError)
     if not isinstance(found, Rules):
-        raise RulesError(f"the variant {name!r} of {_source(entry)} must be a Rules object, not {found!r}")
+        raise RulesError(f"the variant {name!r} of {plugins.source(entry)} must be a Rules object, not {found!r}")
     if (found.name, found.version) != _name_and_version(entry.name):
         suffix = f"_v{found.version}" if found.version else ""
         raise RulesError(
-            f"{_source(entry)} registers {entry.name!r}, but these rules call themselves {found.name!r}, version "
-            f"{found.version}: their entry point is {found.name + suffix!r}"
+            f"{plugins.source(entry)} registers {entry.name!r}, but these rules call themselves {found.name!r}, "
+            f"version {found.version}: their entry point is {found.name + suffix!r}"
         )
     return found
-
-
-def _source(entry: EntryPoint | None) -> str:
-    return "mahjong_env itself" if entry is None else f"{plugins.distribution(entry)} ({entry.value})"
 
 
 VARIANTS: Final = VariantRegistry()

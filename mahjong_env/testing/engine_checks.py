@@ -314,7 +314,8 @@ def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
     possible[:, :CONCEALED_KONG] = held > 0
     pungs = np.where(state.meld_type[games, seat] == MeldType.PUNG, state.meld_kind[games, seat], -1)
     has_pung = (pungs[..., None] == np.arange(NUM_KINDS)).any(axis=1)
-    may_kong = ((state.drawn[games] >= 0) & _is_not_last(engine, games) & _can_draw(engine, games))[:, None]
+    may_draw = _left_to(engine, games, seat) > 0
+    may_kong = ((state.drawn[games] >= 0) & _is_not_last(engine, games) & may_draw)[:, None]
     possible[:, CONCEALED_KONG:ADDED_KONG] = (held == 4) & may_kong
     possible[:, ADDED_KONG:CHOW_LOW] = (held > 0) & has_pung & may_kong
     possible[:, WIN] = state.drawn[games] >= 0
@@ -325,11 +326,6 @@ def _is_not_last(engine: Engine, games: Games) -> BoolArray:
     """[n] whether the seat after the one in turn will find a tile to draw."""
     state = engine.state
     return np.asarray(_left_to(engine, games, (state.turn[games] + 1) % engine.num_seats) > 0)
-
-
-def _can_draw(engine: Engine, games: Games) -> BoolArray:
-    """[n] whether the seat to act would find a tile to draw."""
-    return np.asarray(_left_to(engine, games, engine.state.actor[games]) > 0)
 
 
 def _left_to(engine: Engine, games: Games, seat: Int8Array) -> Int64Array:
@@ -355,7 +351,9 @@ def _possible_claims(engine: Engine, games: Games) -> BoolArray:
     possible = np.zeros((len(games), NUM_ACTIONS), np.bool_)
     possible[:, PUNG] = may_meld & (natural[rows, kind] >= 2)
     pungs = (state.meld_type[games, seat] == MeldType.PUNG) & (state.meld_kind[games, seat] == kind[:, None])
-    possible[:, KONG] = may_meld & _can_draw(engine, games) & ((natural[rows, kind] >= 3) | pungs.any(axis=1))
+    possible[:, KONG] = (
+        may_meld & (_left_to(engine, games, seat) > 0) & ((natural[rows, kind] >= 3) | pungs.any(axis=1))
+    )
     is_next = seat == (giver + 1) % engine.num_seats
     for place in range(3):
         run = kind[:, None] - place + np.delete(np.arange(3), place)

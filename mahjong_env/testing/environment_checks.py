@@ -12,9 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 from gymnasium.utils.env_checker import check_env, data_equivalence
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
-from mahjong_env.environments.aec import MahjongAEC, wrapped
+from mahjong_env.environments.aec import Guarded, MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.ruleset.questions import Rules
@@ -111,7 +110,7 @@ def _chosen(mask: Any, chance: float) -> int:
 def check_copies_of_environments(variant: str | Rules) -> None:
     """`check_environment_copies` for each of the environments around a variant."""
     check_environment_copies(lambda: MahjongAEC(variant, num_hands=2))
-    check_environment_copies(lambda: wrapped(MahjongAEC(variant)))
+    check_environment_copies(lambda: Guarded(MahjongAEC(variant)))
     check_environment_copies(lambda: SingleSeatEnv(variant, num_hands=2))
     check_environment_copies(lambda: MahjongVectorEnv(3, variant))
 
@@ -144,7 +143,7 @@ def check_gymnasium(make_env: Callable[[], Any]) -> None:
 def check_official(variant: str | Rules, **knobs: Any) -> None:
     """Run both kits on the environments of a variant, and the check of copies; see `check_variant`."""
     played = rules(variant, **knobs)
-    check_pettingzoo(lambda: OrderEnforcingWrapper(AssertOutOfBoundsWrapper(MahjongAEC(played))))
+    check_pettingzoo(lambda: Guarded(MahjongAEC(played)))
     check_gymnasium(lambda: SingleSeatEnv(played))
     check_copies_of_environments(played)
 

@@ -258,6 +258,7 @@ class Answers:
         ([1, 2, 3], r"'stubborn' answered int64 of shape \(3,\) for 2 seats, the first of them in game 1"),
         ([[1], [2, 3]], "'stubborn' answered"),
         (None, "'stubborn' answered object"),
+        (np.ma.array([0, 0], mask=True), "'stubborn' answered a masked array of int64"),
         (
             [0, 108],
             r"'stubborn' answered 'pass' \(108\) in game 5, seat {seat}, which is not legal there; legal",

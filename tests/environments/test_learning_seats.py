@@ -55,23 +55,17 @@ def paid_in_pettingzoo(variant, seat, seed):
             env.step(eager(observation["action_mask"]))
         if rewards:
             rewards[-1] += env._cumulative_rewards[f"player_{seat}"]
-            # What came before the first decision belongs to the first reward.
-            episodes.append([rewards[0], *rewards[1:]])
+            episodes.append(rewards)
     return episodes
 
 
 def paid_in_single_seat(variant, seat, seed):
-    env = SingleSeatEnv(variant, seat=seat, opponents=Eager())
-    return paid_one_by_one(env, seed, lambda info: info["action_mask"])
-
-
-def paid_one_by_one(env, seed, mask_of):
-    episodes = []
+    env, episodes = SingleSeatEnv(variant, seat=seat, opponents=Eager()), []
     for number in range(EPISODES):
         _, info = env.reset(seed=seed if number == 0 else None)
         rewards, over = [], False
         while not over:
-            _, reward, terminated, truncated, info = env.step(eager(mask_of(info)))
+            _, reward, terminated, truncated, info = env.step(eager(info["action_mask"]))
             rewards.append(reward)
             over = terminated or truncated
         episodes.append(rewards)
