@@ -207,12 +207,12 @@ class TestRuns:
         hands = [0]
         while hands[-1] < 400:
             hands.append(hands[-1] + run._next_tables(hands[-1]))
-        assert hands[:3] == [0, 16, 20]
+        assert hands[:4] == [0, 8, 16, 20]
         assert hands[-1] == 400
-        sizes = np.diff(hands)[1:]
-        assert (sizes <= np.maximum(4, np.array(hands[1:-1]) // 8)).all()
-        assert sizes.max() == 16
-        assert run._critic_updates == 1
+        sizes = np.diff(hands)[2:]
+        assert (sizes <= np.maximum(4, np.array(hands[2:-1]) // 8)).all()
+        assert sizes.max() == 8
+        assert run._critic_updates == 2
 
     @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
