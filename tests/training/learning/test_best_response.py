@@ -35,24 +35,30 @@ def small(monkeypatch):
         monkeypatch.setattr(module, "sigma", lambda rules: 3.7)
 
 
+@pytest.fixture
+def tests(monkeypatch):
+    """What was played in tests of responses, and not while learning: agents, lineups, and so on."""
+    played, play, contests = [], matches.play_block, best_response.play_contests
+    monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or play(*given))
+    monkeypatch.setattr(best_response, "play_contests", lambda *given: played.clear() or contests(*given))
+    return played
+
+
 def found_in(folder):
     found = json.loads((folder / FILE).read_text(encoding="utf-8"))
     return {name: value for name, value in found.items() if name != "seconds"}
 
 
 @pytest.mark.thorough
-def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch):
-    gates, plays, tests = [], [], []
-    gate, part, play = run.gate, run.play_part, matches.play_block
+def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch, tests):
+    gates, plays = [], []
+    gate, part = run.gate, run.play_part
     monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.extend(given[3]) or gate(*given, **rest))
     monkeypatch.setattr(run, "play_part", lambda common, seed: plays.append(common) or part(common, seed))
-    monkeypatch.setattr(
-        matches, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
-    )
     found = best_response.run(replace(CONFIG, out=tmp_path / "run", seed=3))
     assert set(gates) == {(1.0, "closed-greedy")}
     assert {(tuple(common.named), common.share) for common in plays} == {(("closed-greedy",), 1.0)}
-    assert set(tests) == {("closed-greedy", response_seed(3))}
+    assert {(agents[1].name, seed) for _, agents, _, seed in tests} == {("closed-greedy", response_seed(3))}
     assert found.hands == 64
     assert found.points.low < found.points.mean < found.points.high
     kept = found_in(tmp_path / "run")
@@ -76,13 +82,11 @@ def test_it_goes_on_where_it_stopped(tmp_path, capsys):
 
 
 @pytest.mark.thorough
-def test_what_was_not_learned_is_worth_nothing_more_and_played_once(tmp_path, monkeypatch):
+def test_what_was_not_learned_is_worth_nothing_more_and_played_once(tmp_path, tests):
     """While no gate has been passed, the response is what it began as."""
-    played, play = [], matches.play_block
-    monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or play(*given))
     found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run"))
     assert found.learned.mean == 0
-    assert len(played) == 1
+    assert len(tests) == 1
 
 
 @pytest.mark.thorough

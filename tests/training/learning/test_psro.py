@@ -31,7 +31,7 @@ def small(monkeypatch):
     monkeypatch.setattr(psro, "TrainConfig", settings)
     monkeypatch.setattr(psro, "sigma", lambda rules: 4.0)
     monkeypatch.setattr(ppo_run, "sigma", lambda rules: 4.0)
-    monkeypatch.setattr(ppo_run, "gate", lambda *given, **rest: Estimate(1.0, 0.5, 1.5))
+    monkeypatch.setattr(ppo_run, "gate", lambda *given, **rest: (Estimate(1.0, 0.5, 1.5), 2))
     return trained
 
 
