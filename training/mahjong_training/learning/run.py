@@ -54,7 +54,7 @@ _FEWEST: Final = 2  # parts that are played at the same time
 _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
 _UPDATES_TO_DOUBLE: Final = 8  # an update is no more than this part of what has been learned from before it ...
-_GROWTH: Final = 2  # ... and this many times --tables at most; with 4, runs of 320,000 hands end weaker
+_GROWTH: Final = 2  # ... and this many times --tables at most; with 4, one long run ended weaker
 _LOOKS: Final = 3  # of a gate, each after twice as many deals
 _MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
 
