@@ -16,7 +16,6 @@ from mahjong_env.basics.errors import RulesError
 from mahjong_env.cli import main
 from mahjong_env.rulebook.drawing import draw_hand, read_block
 from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, page_source, sections, variant_page
-from support import harbour
 from support.case_files import hand_cases
 from support.house_rules import with_needed
 from support.marks import everyday
@@ -180,21 +179,19 @@ def test_the_sheet_is_complete(variant, capsys):
     assert capsys.readouterr().out.strip() == sheet.strip()
 
 
-def test_a_variant_without_a_page_is_described_by_its_docstring():
-    sheet = mahjong_env.describe_rules(harbour.RULES)
-    assert harbour.__doc__.strip().splitlines()[0] in sheet
-    assert "## Order of claims" in sheet or "### Order of claims" in sheet
-
-
-def test_a_variant_from_outside_brings_its_page(tmp_path, monkeypatch):
+def test_a_variant_from_outside_brings_its_page_or_is_described_by_its_docstring(tmp_path, monkeypatch):
     (tmp_path / "quay.py").write_text(
-        "from support.harbour import Harbour\nclass Quay(Harbour):\n    name = 'quay'\nRULES = Quay()\n",
+        '"""Played at the quay."""\nfrom mahjong_env.variants.hebei import Hebei\n'
+        "class Quay(Hebei):\n    name = 'quay'\nRULES = Quay(players=4)\n",
         encoding="utf-8",
     )
-    (tmp_path / "quay.md").write_text("# Quay\n\n{{words seats}} players.\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     rules = importlib.import_module("quay").RULES
-    assert variant_page(rules).startswith("# Quay\n\nfour players.")
+    sheet = mahjong_env.describe_rules(rules)
+    assert "Played at the quay." in sheet
+    assert "## Order of claims" in sheet or "### Order of claims" in sheet
+    (tmp_path / "quay.md").write_text("# Quay\n\n{{words seats}} players.\n", encoding="utf-8")
+    assert "four players." in variant_page(rules)
     monkeypatch.delattr(sys.modules["quay"], "__file__")
     assert "## House rules" in variant_page(rules), "without a file the docstring and the knobs are printed"
 

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from guangdong_mahjong.guangdong import RULES as GUANGDONG
 
 import mahjong_env
-from mahjong_env import Deal, make_engine, score
+from mahjong_env import score
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.hands.codes import encode
 from mahjong_env.scoring.payments import Payer, Payment, owed
 from mahjong_env.scoring.readings import THIRTEEN_ORPHANS, Concealed
 from mahjong_env.scoring.rows import ByHand, ByKnob, Row, names
-from mahjong_env.testing import check_variant
 from mahjong_env.variants.hebei import PATTERNS, Hebei
 
 ORPHANS = [0, 8, 9, 17, 18, 26, *range(27, 34)]
@@ -100,49 +100,12 @@ def test_each_way_to_pay(payer, expected):
     assert owed(payers, wins, np.array([[9, 1, 2, 3]]), liable).tolist() == [[0, 6, 0, 0]]
 
 
-# --- Tiles turned up after a win --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Horses(Hebei):
-    """Hebei in which two tiles are turned up after a win, and each red dragon among them doubles."""
-
-    name: ClassVar[str] = "horses"
-    turned_up_after_win: ClassVar[int] = 2
-    rows: ClassVar[Any] = (
-        *Hebei.rows,
-        Row("Horse", "马 mǎ", 2, "each Red turned up", per_hand=lambda win: (win.turned_up == 33).sum(axis=1)),
-    )
-
-
-@pytest.mark.parametrize(("draws", "factor"), [("7z 7z", 4), ("7z 1m", 2), ("1m 7z", 2), ("1s 2s 7z", 1)])
-def test_tiles_turned_up_after_a_win_change_what_it_pays(draws, factor):
-    engine = make_engine(Horses(), seed=1)
-    engine.reset(deals=Deal(hands=["123456789m 11p 55s 1p"], draws=draws, dealer=0))
-    before = score("hebei", **SIMPLE)
-    outcome = engine.step([mahjong_env.action("win")]).outcome
-    assert outcome.value[0] == factor * before.points
-    assert outcome.rows[0].count(("Horse", 2)) == {1: 0, 2: 1, 4: 2}[factor]
-    told = score(Horses(), turned_up=" ".join(draws.split()[:2]), **SIMPLE)
-    assert told.points == outcome.value[0]
-    assert list(told.payments) == outcome.payments[0].tolist()
-
-
-def test_at_the_end_of_the_wall_nothing_is_turned_up():
-    engine = make_engine(Horses(), seed=1)
-    engine.reset(deals=Deal(hands=["123456789m 11p 55s 1p"], draws="7z", tiles_left=1, dealer=0))
-    outcome = engine.step([mahjong_env.action("win")]).outcome
-    assert outcome.rows[0].count(("Horse", 2)) == 1
-
-
-@pytest.mark.thorough
-def test_a_variant_that_turns_tiles_up_passes_the_kit():
-    check_variant(Horses(), games=6, seed=2)
+# --- Tiles turned up after a win; what they change: tests/outside/guangdong_mahjong/cases.toml -----------------------
 
 
 @pytest.mark.parametrize(
     ("rules", "turned_up", "words"),
-    [("hebei", "7z", "knows no turned_up"), (Horses(), "7z 7z 1m", "turns up 2"), (Horses(), "1p 1p", "only 4")],
+    [("hebei", "7z", "knows no turned_up"), (GUANGDONG, "7z 7z 1m", "turns up 2"), (GUANGDONG, "1p 1p", "only 4")],
 )
 def test_tiles_turned_up_that_cannot_be(rules, turned_up, words):
     with pytest.raises(HandError, match=words):
