@@ -23,6 +23,7 @@ from mahjong_env import ACTIONS, make_engine
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.environments.agents import choose_actions
 from support.marks import everyday, variants
+from support.positions import in_mid_hand
 
 EXAMPLES = Path(__file__).parents[2] / "notebooks" / "examples" / "bots"
 SCHEMA = json.loads(resources.files("mahjong_agents").joinpath("bot.schema.json").read_text("utf-8"))
@@ -166,9 +167,7 @@ def test_what_a_seat_may_not_see_never_goes_over(tmp_path):
     """Two positions that a seat cannot tell apart are told in the same words."""
     told = []
     for number in range(2):
-        engine, rng = make_engine("hangzhou", 40, seed=3), np.random.default_rng(3)
-        for _ in range(15):
-            engine.step(make_agent("greedy").act(engine.view(), rng))
+        engine = in_mid_hand("hangzhou", 40, 15, "greedy", seed=3)
         engine = engine.select(np.flatnonzero(engine.seat_to_act >= 0))
         if number:
             before = engine.state.hand.copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mahjong_agents import GreedyAgent, look_ahead
+from mahjong_agents import look_ahead
 from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS, Melds
 from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
 from mahjong_env import Deal, action, make_engine, score
@@ -16,19 +16,9 @@ from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from mahjong_env.scoring.wins import Source
+from support.positions import asked_in_mid_hand
 
 TILES = [f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)] + [f"{rank}z" for rank in range(1, 8)]
-STEPS = {"fuzhou": 16}
-
-
-def late_view(variant, games=400, steps=None):
-    """Positions of greedy play, late in the hand."""
-    steps = STEPS.get(variant, 50) if steps is None else steps
-    engine, agent, rng = make_engine(variant, games, seed=11), GreedyAgent(), np.random.default_rng(0)
-    for _ in range(steps):
-        live = np.flatnonzero(engine.seat_to_act >= 0)
-        engine.step(agent.act(engine.view(live), rng), games=live)
-    return engine.view(np.flatnonzero(engine.seat_to_act >= 0))
 
 
 def looked_at(view):
@@ -84,7 +74,7 @@ def help_after_two(view, row, discard):
 
 @pytest.mark.parametrize("variant", ["taiwan", "fuzhou", "wuhan"])
 def test_help_after_the_next_draw_is_that_of_an_enumeration(variant):
-    view = late_view(variant)
+    view = asked_in_mid_hand(variant, 400, 16 if variant == "fuzhou" else 50, "greedy", seed=11, auto_reset=False)
     row, legal, distance, found = looked_at(view)
     some = np.flatnonzero((legal < 34) & (distance == 2) & (found.next_help > 0) & (view.wild[row] != legal))
     assert len(some) > 10
@@ -93,7 +83,7 @@ def test_help_after_the_next_draw_is_that_of_an_enumeration(variant):
 
 
 def test_waits_are_worth_their_tiles_times_what_they_pay():
-    view = late_view("hangzhou")
+    view = asked_in_mid_hand("hangzhou", 400, 50, "greedy", seed=11, auto_reset=False)
     row, legal, distance, found = looked_at(view)
     seen = 0
     may_win, choices = view.action_mask[:, action("win")], view.action_mask.sum(axis=1)
@@ -145,7 +135,7 @@ def test_the_fourth_tile_counts_when_the_three_others_lie_open():
 
 
 def test_a_wait_that_may_not_be_won_on_a_discard_is_worth_nothing_there():
-    view = late_view("hangzhou")
+    view = asked_in_mid_hand("hangzhou", 400, 50, "greedy", seed=11, auto_reset=False)
     row, _, distance, found = looked_at(view)
     is_early = (view.streak[row] < 2) & (distance == 1) & (found.by_draw > 0)
     assert is_early.sum() > 5

@@ -13,8 +13,7 @@ from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 from mahjong_training.seeds import curve_seed
-from support.marks import everyday, variants
-from support.repeatable import check_legal_and_repeatable
+from support.marks import everyday
 from tools.fit import logistic
 
 FOLDS = [name for name in sorted(VARIANTS) if (model := shipped_model(VARIANTS[name])) and model.loss]
@@ -45,11 +44,6 @@ def test_what_is_waited_for_is_foreseen(variant):
     area = (order[waited].mean() - (waited.sum() - 1) / 2) / (~waited).sum()
     assert waited.sum() > 100
     assert area > 0.68
-
-
-@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
-def test_it_plays_legally_and_repeatably(variant):
-    check_legal_and_repeatable(variant, make_agent("folding"))
 
 
 def test_it_deals_in_less_and_wins_as_much():

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from mahjong_agents import make_agent
 from mahjong_agents.levels import LEVELS
-from mahjong_env import make_engine
+from mahjong_env import VARIANTS, make_engine
 from support.marks import everyday
 
+OTHERS = [variant for variant in VARIANTS if variant != "hebei"]
+CASES = [*((text, "hebei") for text in LEVELS), *product(("plan-value?samples=1", "value", "folding"), OTHERS)]
+QUICK = [case for case in CASES[: len(LEVELS)] if "search" not in case[0]]
 
-@pytest.mark.parametrize("level", everyday(range(len(LEVELS)), [0, 1, 2, 3, 5, 7, 11]))  # the others search
-def test_every_level_plays(level):
-    engine = make_engine("hebei", 2, seed=1)
-    chosen = make_agent(LEVELS[level]).act(engine.view(), np.random.default_rng(0))
-    assert engine.action_mask[[0, 1], chosen].all()
+
+@pytest.mark.parametrize("case", everyday(CASES, [*QUICK, ("folding", "taiwan")]))
+def test_every_level_plays(case):
+    """Legal actions, and the same again with the same chance: to the end of hands, of searches one decision."""
+    text, variant = case
+    agent, steps = make_agent(text), 2 if "search" in text else 1000
+    engine, rng = make_engine(variant, 1 if "search" in text else 6, seed=6), np.random.default_rng(0)
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size and (steps := steps - 1):
+        view, seed = engine.view(games=live), int(rng.integers(1000))
+        chosen = agent.act(view, np.random.default_rng(seed))
+        np.testing.assert_array_equal(chosen, agent.act(view, np.random.default_rng(seed)))
+        assert view.action_mask[np.arange(len(live)), chosen].all()
+        engine.step(chosen, games=live)
 
 
 def test_levels_are_never_changed():

@@ -23,16 +23,14 @@ from mahjong_env.observation.planes import SHAPE
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation.command import evaluate
 from support.marks import everyday
+from support.positions import asked_in_mid_hand
 
 SMALL = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu"}
 
 
 @pytest.fixture(scope="module")
 def view():
-    engine, rng = make_engine("hebei", 40, seed=1), np.random.default_rng(1)
-    for _ in range(12):
-        engine.step(make_agent("random").act(engine.view(), rng))
-    return engine.view()
+    return asked_in_mid_hand("hebei", 40, 12)
 
 
 def twins(agent, file):

@@ -8,22 +8,14 @@ import pytest
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.control_variates import weights_of
 from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
-from mahjong_env import make_engine
 from mahjong_env.testing import random_actions
 from support.marks import variants
-
-
-def in_mid_hand(variant, games=3, steps=40):
-    engine = make_engine(variant, games, seed=5, auto_reset=True)
-    rng = np.random.default_rng(1)
-    for _ in range(steps):
-        engine.step(random_actions(engine.action_mask, rng))
-    return engine
+from support.positions import in_mid_hand
 
 
 @pytest.mark.parametrize("variant", variants("hebei", "wuhan"))
 def test_hidden_tiles_change_nothing(variant):
-    engine = in_mid_hand(variant)
+    engine = in_mid_hand(variant, 3, 40)
     agent = SearchAgent(rollouts=16)
     chosen = agent.act(engine.view(), np.random.default_rng(2))
     assert engine.action_mask[np.arange(engine.num_games), chosen].all()
@@ -34,7 +26,7 @@ def test_hidden_tiles_change_nothing(variant):
 
 
 def test_the_games_it_looks_at_are_left_as_they_are():
-    engine = in_mid_hand("hebei")
+    engine = in_mid_hand("hebei", 3, 40)
     before = engine.snapshot()
     SearchAgent(rollouts=16).act(engine.view(), np.random.default_rng(2))
     for name, array in engine.snapshot().arrays.items():
@@ -42,7 +34,7 @@ def test_the_games_it_looks_at_are_left_as_they_are():
 
 
 def test_a_time_for_each_decision():
-    engine = in_mid_hand("taiwan", games=1)
+    engine = in_mid_hand("taiwan", 1, 40)
     chosen = SearchAgent(milliseconds=1).act(engine.view(), np.random.default_rng(0))
     assert engine.action_mask[0, chosen[0]]
 
@@ -80,20 +72,20 @@ def test_settings_that_cannot_be(name, value):
 
 @pytest.mark.parametrize("base", ["reference", "greedy", "policy:wuhan"])
 def test_any_agent_can_be_its_base(base):
-    engine = in_mid_hand("wuhan")
+    engine = in_mid_hand("wuhan", 3, 40)
     chosen = SearchAgent(rollouts=4, base=base, plans=2).act(engine.view(), np.random.default_rng(0))
     assert engine.action_mask[np.arange(engine.num_games), chosen].all()
 
 
 def test_where_nothing_could_be_clear_the_base_plays():
-    engine = in_mid_hand("wuhan", games=6)
+    engine = in_mid_hand("wuhan", 6, 40)
     base = make_agent("policy:wuhan").act(engine.view(), np.random.default_rng(0))
     found = SearchAgent(rollouts=16, clear=1e9).act(engine.view(), np.random.default_rng(0))
     np.testing.assert_array_equal(found, base)  # the shipped policy is the base, if there is one
 
 
 def test_the_usual_action_comes_first_and_all_are_legal():
-    engine = in_mid_hand("wuhan", games=40)
+    engine = in_mid_hand("wuhan", 40, 40)
     view, rng = engine.view(), np.random.default_rng(0)
     base = make_agent("policy:wuhan")
     usual = base.act(view, rng)
@@ -109,7 +101,7 @@ def test_the_usual_action_comes_first_and_all_are_legal():
 
 
 def test_games_of_a_world_that_begin_alike_go_alike():
-    worlds = in_mid_hand("hebei").view().worlds(8, np.random.default_rng(0))
+    worlds = in_mid_hand("hebei", 3, 40).view().worlds(8, np.random.default_rng(0))
     world = np.tile(np.arange(24), 2)
     games = worlds.select(world)
     actions = games.action_mask.argmax(axis=1)
@@ -130,7 +122,7 @@ class Told:
 
 
 def test_the_other_seats_may_be_taken_for_another_agent():
-    engine = in_mid_hand("hebei", games=1)
+    engine = in_mid_hand("hebei", 1, 40)
     who = int(engine.seat_to_act[0])
     games = engine.view().worlds(8, np.random.default_rng(0))
     base, others, plan = Told(), Told(), np.full(8, NO_PLAN)
@@ -143,7 +135,7 @@ def test_the_other_seats_may_be_taken_for_another_agent():
 
 
 def test_what_the_base_is_sure_of_is_not_tried():
-    view, rng = in_mid_hand("wuhan", games=40).view(), np.random.default_rng(0)
+    view, rng = in_mid_hand("wuhan", 40, 40).view(), np.random.default_rng(0)
     base = make_agent("policy:wuhan")
     usual, scores = base.act(view, rng), base.scores(view)
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
@@ -162,14 +154,14 @@ def test_what_the_base_is_sure_of_is_not_tried():
 
 
 def test_the_policy_for_the_rules_that_are_played_says_what_it_likes():
-    view = in_mid_hand("wuhan").view()
+    view = in_mid_hand("wuhan", 3, 40).view()
     np.testing.assert_array_equal(make_agent("policy").scores(view), make_agent("policy:wuhan").scores(view))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", ["hebei", "taiwan"])
 def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):
-    engine = in_mid_hand(variant, games=2, steps=24)
+    engine = in_mid_hand(variant, 2, 24)
     engine.step(random_actions(engine.action_mask, np.random.default_rng(3)))
     view = engine.view()
     rules, number = view.rules, 400

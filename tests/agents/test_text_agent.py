@@ -13,6 +13,7 @@ from mahjong_env import make_engine
 from mahjong_env.cli import main
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training import measure, one_against_copies
+from support.positions import asked_in_mid_hand
 
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "text_agent.py"
 ADDRESS = f"text:{EXAMPLE}:answer"
@@ -20,10 +21,7 @@ ADDRESS = f"text:{EXAMPLE}:answer"
 
 @pytest.fixture
 def view():
-    engine = make_engine("hebei", 20, seed=1)
-    for _ in range(12):
-        engine.step(make_agent("random").act(engine.view(), np.random.default_rng(1)))
-    return engine.view()
+    return asked_in_mid_hand("hebei", 20, 12)
 
 
 def last(prompt):

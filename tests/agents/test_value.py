@@ -7,26 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mahjong_agents import AgentError
+from mahjong_agents import AgentError, GreedyAgent
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.value.afterstates import TYPE_OF, Afterstates, actions_but_wins
 from mahjong_agents.value.agent import Outcome, OutcomeNetwork, ValueAgent, read_network, shipped_network
+from mahjong_agents.value.plan_value import PlanValueAgent, win_probability
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.basics.actions import PASS, PUNG, WIN
 from mahjong_env.observation.acceptance import look_ahead
-from mahjong_env.testing import random_actions
-from support.marks import variants
-from support.repeatable import check_legal_and_repeatable
+from mahjong_training.evaluation.matches import measure
+from support.positions import in_mid_hand
 
 ALL = sorted(VARIANTS)
-
-
-def in_mid_hand(variant, games=24, steps=40, seed=5):
-    engine = make_engine(variant, games, seed=seed, auto_reset=True)
-    rng = np.random.default_rng(1)
-    for _ in range(steps):
-        engine.step(random_actions(engine.action_mask, rng))
-    return engine
 
 
 def some_network(variant, *, margin=0.0, seed=0):
@@ -40,7 +32,7 @@ def some_network(variant, *, margin=0.0, seed=0):
 
 @pytest.mark.parametrize("variant", ALL)
 def test_afterstates_are_every_legal_action_but_wins(variant):
-    view = in_mid_hand(variant).view()
+    view = in_mid_hand(variant, 24, 40).view()
     left = actions_but_wins(view, np.arange(len(view)))
     listed = np.zeros_like(view.action_mask)
     listed[left.row, left.action] = True
@@ -52,7 +44,7 @@ def test_afterstates_are_every_legal_action_but_wins(variant):
 
 @pytest.mark.parametrize("variant", ALL)
 def test_distances_are_those_of_the_lookahead(variant):
-    view = in_mid_hand(variant).view()
+    view = in_mid_hand(variant, 24, 40).view()
     left, ahead = actions_but_wins(view, np.arange(len(view))), look_ahead(view)
     expected = ahead.distance[left.row, left.action]
     np.testing.assert_array_equal(left.distance, np.maximum(expected, 1))
@@ -64,7 +56,7 @@ def test_distances_are_those_of_the_lookahead(variant):
 
 @pytest.mark.parametrize("variant", ALL)
 def test_numbers_are_small_and_do_not_depend_on_their_neighbours(variant):
-    view = in_mid_hand(variant).view()
+    view = in_mid_hand(variant, 24, 40).view()
     left = actions_but_wins(view, np.arange(len(view)))
     numbers = left.numbers()
     assert numbers.dtype == np.float32
@@ -92,7 +84,7 @@ def test_points_are_chances_times_points():
 
 
 def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margin():
-    view = in_mid_hand("hebei").view()
+    view = in_mid_hand("hebei", 24, 40).view()
     network = some_network("hebei")
     left = actions_but_wins(view, np.arange(len(view)))
     points = network(left.numbers()).points
@@ -106,11 +98,6 @@ def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margi
     assert (chosen != usual).any()
     careful = ValueAgent.of(some_network("hebei", margin=100.0)).act(view, np.random.default_rng(0))
     np.testing.assert_array_equal(careful, usual)
-
-
-@pytest.mark.parametrize("variant", variants("hebei"))
-def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
-    check_legal_and_repeatable(variant, ValueAgent())
 
 
 def test_it_wins_when_it_may():
@@ -142,3 +129,22 @@ def test_a_file_without_numbers(tmp_path):
         with pytest.raises(AgentError, match=r"has no network of hebei") as refused:
             ValueAgent(numbers=str(tmp_path / name)).act(view, np.random.default_rng(0))
         assert "allow_pickle" not in str(refused.value)
+
+
+# --- Plan value ------------------------------------------------------------------------------------------------------
+
+
+def test_chances_fall_with_distance_and_rise_with_help_and_time():
+    def chance(distance, share, turns):
+        one = np.ones(1)
+        return win_probability(np.array([distance]), 90 * share * one, 90 * one, 1.0, one, one * turns, 0.3 * one)[0]
+
+    assert 0 < chance(4, 0.4, 12) < chance(2, 0.4, 12) < chance(2, 0.4, 16) < 1
+    assert chance(2, 0.1, 12) < chance(2, 0.2, 12)
+    assert chance(3, 0.4, 2) == 0
+
+
+@pytest.mark.thorough
+def test_beats_greedy_in_wuhan():
+    result = measure(rules("wuhan"), [GreedyAgent(), PlanValueAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
+    assert result.of(1).points.low > 0

@@ -105,15 +105,6 @@ def test_others_tiles_are_face_down_for_a_person():
         assert picture.count('href="#light-back"') >= sum(len(place.hand) for place in others)
 
 
-def test_what_is_hidden_leaves_the_picture_unchanged():
-    engine = engine_after("taiwan", 40)
-    before = table_svg(seen_table(engine.view(seats=1)))
-    copy = engine.select([0])
-    copy.resample_hidden(1, np.random.default_rng(1))
-    assert (copy.state.hand != engine.state.hand).any()
-    assert table_svg(seen_table(copy.view(seats=1))) == before
-
-
 def test_melds_lie_as_they_were_made():
     deal = mahjong_env.Deal(hands=("1234m", "11m", "", "23m"), dealer=0)
     engine = mahjong_env.make_engine("wuhan", 1, seed=2)

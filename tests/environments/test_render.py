@@ -9,7 +9,6 @@ import unicodedata
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import RenderCollection
 
 import mahjong_env
 from mahjong_env import Deal, MissingExtraError, action, hebei_v0, make_engine
@@ -22,6 +21,7 @@ from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.environments.render import RENDER_FPS
 from support.marks import variants
 
+HEBEI = "mahjong_env/Hebei-v0"
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),
     draws="9s 8m",
@@ -166,62 +166,31 @@ def test_actions():
     assert legal_text([action("chow low"), action("kong"), action("pass")]) == "chow low; kong; pass"
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def pauses(monkeypatch):
-    waited = []
-    monkeypatch.setattr(screen.time, "sleep", waited.append)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    return waited
-
-
-def play(steps=3):
-    env = gymnasium.make("mahjong_env/Hebei-v0", render_mode="human")
-    _, info = env.reset(seed=2)
-    for _ in range(steps):
-        env.step(info["action_mask"].argmax())
-        info = {"action_mask": env.unwrapped.action_masks()}
-    return env
-
-
-def test_a_terminal_is_drawn_in_its_place_and_given_time(monkeypatch, pauses):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stdout", terminal)
-    play()
-    frames = terminal.getvalue().split("\x1b[H\x1b[J")
-    assert frames[0] == ""
-    assert len(frames) == 5
-    assert all("Hebei 河北麻将" in frame for frame in frames[1:])
-    assert len(pauses) == 4
-    assert 0.5 / RENDER_FPS < max(pauses) <= 1 / RENDER_FPS
-
-
-def test_a_file_gets_one_table_after_the_other_at_once(monkeypatch, pauses):
-    file = io.StringIO()
-    monkeypatch.setattr("sys.stdout", file)
-    play()
-    assert "\x1b" not in file.getvalue()
-    assert file.getvalue().count("Hebei 河北麻将: hand 1") == 4
-    assert pauses == []
-
-
-def test_a_dumb_terminal_is_not_cleared(monkeypatch, pauses):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stdout", terminal)
-    monkeypatch.setenv("TERM", "dumb")
-    play()
-    assert "\x1b" not in terminal.getvalue()
+@pytest.mark.parametrize(
+    ("terminal", "name", "is_cleared"), [(True, "xterm", True), (True, "dumb", False), (False, "xterm", False)]
+)
+def test_a_terminal_is_drawn_in_its_place_and_given_time(terminal, name, is_cleared, monkeypatch):
+    """A file, or a terminal that cannot be cleared, gets one table after the other."""
+    pauses = []
+    monkeypatch.setattr(screen.time, "sleep", pauses.append)
+    monkeypatch.setattr("sys.stdout", stream := io.StringIO())
+    monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
+    for colours in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(colours, raising=False)
+    monkeypatch.setenv("TERM", name)
+    env = gymnasium.make(HEBEI, render_mode="human")
+    env.reset(seed=2)
+    for _ in range(3):
+        env.step(env.unwrapped.action_masks().argmax())
+    shown = stream.getvalue()
+    assert shown.count("Hebei 河北麻将: hand 1") == 4
+    assert shown.count("\x1b[H\x1b[J") == 4 * is_cleared
+    assert is_cleared or "\x1b" not in shown
+    assert len(pauses) == 4 * terminal
+    assert not terminal or 0.5 / RENDER_FPS < max(pauses) <= 1 / RENDER_FPS
 
 
 pytest.importorskip("resvg_py")
-
-HEBEI = "mahjong_env/Hebei-v0"
 
 
 def is_picture(frame):
@@ -238,20 +207,6 @@ def test_each_interface_renders_pixels():
     envs = gymnasium.make_vec(HEBEI, num_envs=2, render_mode="rgb_array")
     envs.reset(seed=1)
     assert [is_picture(frame) for frame in envs.render()] == [True, True]
-
-
-def test_frames_can_be_collected_for_a_video():
-    env = RenderCollection(gymnasium.make(HEBEI, render_mode="rgb_array"))
-    _, info = env.reset(seed=3)
-    for _ in range(4):
-        _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
-        if over:
-            break
-    frames = env.render()
-    assert len(frames) >= 2
-    assert all(is_picture(frame) for frame in frames)
-    assert (frames[0] != frames[1]).any()
-    assert env.metadata["render_fps"] <= 4
 
 
 @pytest.mark.thorough
@@ -284,7 +239,7 @@ def test_without_the_extra_only_rendering_fails(monkeypatch):
 
 
 def test_a_notebook_shows_the_table():
-    env, single = hebei_v0.env(), gymnasium.make("mahjong_env/Hebei-v0").unwrapped
+    env, single = hebei_v0.env(), gymnasium.make(HEBEI).unwrapped
     for shown in (env, env.unwrapped, single):
         assert shown._repr_html_().startswith("<svg")  # before the first reset, too
         shown.reset(seed=1)

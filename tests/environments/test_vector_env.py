@@ -22,8 +22,12 @@ HEBEI = "mahjong_env/Hebei-v0"
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def legal(envs, rng):
-    return choose_at_random(envs.unwrapped.action_masks(), rng)
+def chosen(envs, rng):
+    masks = envs.unwrapped.action_masks()
+    actions = np.zeros(len(masks), np.int64)
+    asked = masks.any(axis=1)
+    actions[asked] = choose_at_random(masks[asked], rng)
+    return actions
 
 
 def test_same_seed_same_games():
@@ -34,7 +38,7 @@ def test_same_seed_same_games():
         rng = np.random.default_rng(9)
         seen = [observations, infos["seat"]]
         for _ in range(100):
-            observations, rewards, *_ = envs.step(legal(envs, rng))
+            observations, rewards, *_ = envs.step(chosen(envs, rng))
             seen += [observations, rewards]
         answers.append(seen)
     assert all(np.array_equal(a, b) for a, b in zip(*answers, strict=True))
@@ -47,7 +51,7 @@ def test_arrays_are_fresh():
     envs.reset(seed=1)
     kept = []
     for _ in range(120):
-        answer = envs.step(legal(envs, rng))
+        answer = envs.step(chosen(envs, rng))
         arrays = [*answer[:4], *(part for part in answer[4].values() if isinstance(part, np.ndarray))]
         parts = [part for part in arrays if part.dtype != object]
         kept.append([(part, part.copy()) for part in parts])
@@ -61,7 +65,7 @@ def test_arrays_are_fresh():
 def test_illegal_actions_end_their_episodes_alone():
     envs = gymnasium.make_vec(HEBEI, num_envs=6, illegal_reward=-2)
     _, infos = envs.reset(seed=1)
-    actions = legal(envs, np.random.default_rng(0))
+    actions = chosen(envs, np.random.default_rng(0))
     actions[2] = int(np.flatnonzero(infos["action_mask"][2] == 0)[0])
     actions[4] = NUM_ACTIONS + 5
     _, rewards, terminations, truncations, infos = envs.step(actions)
@@ -84,7 +88,7 @@ def test_learning_seats_are_drawn_anew():
     changed = 0
     for _ in range(60):
         before = infos["seat"]
-        infos = envs.step(legal(envs, rng))[-1]
+        infos = envs.step(chosen(envs, rng))[-1]
         assert (envs.unwrapped.engine.seat_to_act == infos["seat"]).all(), "every table waits for its learning seat"
         assert infos["action_mask"].any(axis=1).all()
         is_new = infos.get("_final_obs", np.zeros(60, bool))
@@ -117,14 +121,6 @@ def test_each_table_may_have_a_seed_of_its_own():
 MODES = [mode.name.lower() for mode in AutoresetMode]
 PLANES = mahjong_env.make_engine("hebei").observation_shape
 FORMS = {"flat": (PLANES[0] * PLANES[1],), "planes": PLANES, "dict": PLANES}
-
-
-def chosen(envs, rng):
-    masks = envs.unwrapped.action_masks()
-    actions = np.zeros(len(masks), np.int64)
-    asked = masks.any(axis=1)
-    actions[asked] = choose_at_random(masks[asked], rng)
-    return actions
 
 
 def layout(answer):

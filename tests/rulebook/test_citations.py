@@ -65,15 +65,8 @@ def wrong_citations(root: Path, pages: dict[str, set[str]]) -> list[str]:
 
 def test_every_citation_leads_to_a_heading():
     assert wrong_citations(ROOT, anchors(FOLDER)) == []
-
-
-def test_there_are_citations_to_follow():
-    cited = {
-        path.relative_to(ROOT).parts[0]
-        for path in cited_files(ROOT)
-        if any(citations(path.read_text(encoding="utf-8")))
-    }
-    assert {"mahjong_env", "tests"} <= cited
+    texts = [path.read_text(encoding="utf-8") for path in cited_files(ROOT)]
+    assert sum(any(citations(text)) for text in texts) > 20, "there are citations to follow"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

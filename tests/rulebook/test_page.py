@@ -97,17 +97,6 @@ def written_case(variant, arguments):
     return None
 
 
-def broken_links(pages):
-    """Links of the pages that lead to no heading: "page: link"."""
-    anchors = {page: {anchor(heading) for heading, _ in sections(text)} for page, text in pages.items()}
-    found = []
-    for page, text in pages.items():
-        for target, place in re.findall(r"\]\(([\w.]+\.md)?#([\w-]+)\)", text.replace("\n", " ")):
-            if place not in anchors.get(target or page, ()):
-                found.append(f"{page}: {target}#{place}")
-    return found
-
-
 # --- The pages -------------------------------------------------------------------------------------------------------
 
 
@@ -128,21 +117,6 @@ def test_the_glossary_has_every_row(language):
     assert rule_pages.glossary(text, language) == text, "make rules writes the table of the glossary"
     with pytest.raises(AssertionError, match="no place"):
         rule_pages.glossary("# Glossary\n")
-
-
-def test_links_of_the_glossary_lead_to_headings():
-    text = rule_pages.GLOSSARIES["en"].read_text(encoding="utf-8").replace("](rules/", "](")
-    pages = rule_pages.pages() | {"glossary.md": text}
-    assert [link for link in broken_links(pages) if link.startswith("glossary.md")] == []
-
-
-def test_every_link_leads_to_a_heading():
-    assert broken_links(rule_pages.pages()) == []
-
-
-def test_a_link_to_nowhere_is_noticed():
-    pages = {"a.md": "# Here\n\n[x](#here) [y](b.md#there) [z](#nowhere)\n", "b.md": "# There\n[q](a.md#there)\n"}
-    assert broken_links(pages) == ["a.md: #nowhere", "b.md: a.md#there"]
 
 
 @pytest.mark.parametrize("page", ["common", *VARIANTS])

@@ -105,11 +105,6 @@ def melds_point_to_the_discard_after_the_claimed_one(self, result):
 # --- Points ----------------------------------------------------------------------------------------------------------
 
 
-@broken(Hebei, "kong_payments", {testing.check_zero_sum: "do not sum to zero"})
-def kongs_are_paid_by_nobody(self, state, seats, meld_type, from_seat):
-    return np.maximum(Hebei.kong_payments(self, state, seats, meld_type, from_seat), 0)
-
-
 def scores(found):
     """Plant the decorated function, which changes what hands score."""
 

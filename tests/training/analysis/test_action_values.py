@@ -7,18 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mahjong_agents import GreedyAgent
 from mahjong_env import Deal, action, make_engine, rules
 from mahjong_training.analysis.action_values import ActionValues, End, evaluate_actions, join
 from mahjong_training.errors import TrainingError
 from support.marks import variants
+from support.positions import in_mid_hand
 
 
 def positions(variant, games=6, moves=12, seed=3):
-    engine = make_engine(variant, games, seed=seed)
-    rng, agent = np.random.default_rng(0), GreedyAgent()
-    for _ in range(moves):
-        engine.step(agent.act(engine.view(), rng))
+    engine = in_mid_hand(variant, games, moves, "greedy", seed=seed, auto_reset=False)
     return engine, np.flatnonzero(engine.seat_to_act >= 0)
 
 

@@ -13,14 +13,7 @@ from mahjong_env.cli import main
 from mahjong_training.evaluation import standing
 from mahjong_training.evaluation.ceilings import NeverDealsIn, SightedSearch, shuffle_walls, waits_of_others
 from mahjong_training.evaluation.matches import Block, play_block
-
-
-def in_mid_hand(variant, games=40, steps=60):
-    engine, rng = make_engine(variant, games, seed=5), np.random.default_rng(1)
-    for _ in range(steps):
-        live = np.flatnonzero(engine.seat_to_act >= 0)
-        engine.step(reference_agent(engine.rules).act(engine.view(games=live), rng), games=live)
-    return engine
+from support.positions import in_mid_hand
 
 
 @pytest.mark.parametrize("base", ["reference", "policy"])
@@ -36,7 +29,7 @@ def test_who_sees_the_waits_never_deals_in(base):
 
 
 def test_waits_are_those_of_this_table_and_no_other():
-    engine, other = in_mid_hand("taiwan"), make_engine("taiwan", 1)
+    engine, other = in_mid_hand("taiwan", 40, 60, "reference", auto_reset=False), make_engine("taiwan", 1)
     live = np.flatnonzero(engine.seat_to_act >= 0)
     view = engine.view(games=live)
     found = waits_of_others([other, engine], view)
@@ -48,7 +41,7 @@ def test_waits_are_those_of_this_table_and_no_other():
 
 
 def test_copies_have_the_hands_of_the_table_and_other_walls():
-    engine = in_mid_hand("hangzhou")
+    engine = in_mid_hand("hangzhou", 40, 60, "reference", auto_reset=False)
     live = np.flatnonzero(engine.seat_to_act >= 0)
     sighted = NeverDealsIn(make_agent("reference"), engine)
     search = SightedSearch(sighted, engine, rollouts=4, actions=2)

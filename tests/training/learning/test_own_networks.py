@@ -13,7 +13,7 @@ from mahjong_agents import AgentError, GreedyAgent, PolicyFileError, make_agent
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.torch_network import TorchNetwork, find_network, inputs_of
-from mahjong_env import MahjongError, make_engine
+from mahjong_env import MahjongError
 from mahjong_env.cli import main
 from mahjong_env.state.arrays import Event
 from mahjong_training.config import TrainConfig
@@ -22,6 +22,7 @@ from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import BaseRun
 from mahjong_training.learning.run_folder import RunFolder
 from support.fake_device import fake_device
+from support.positions import asked_in_mid_hand
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
 ATTENTION = f"{EXAMPLES / 'attention_network.py'}:Attention"
@@ -32,12 +33,8 @@ TINY = (
 )
 
 
-def late_view(variant="hebei", games=10, moves=40):
-    engine, rng = make_engine(variant, games, seed=5), np.random.default_rng(0)
-    for _ in range(moves):
-        live = np.flatnonzero(engine.seat_to_act >= 0)
-        engine.step(GreedyAgent().act(engine.view(live), rng), games=live)
-    return engine.view(np.flatnonzero(engine.seat_to_act >= 0))
+def late_view(variant="hebei"):
+    return asked_in_mid_hand(variant, 10, 40, "greedy")
 
 
 @pytest.mark.thorough
