@@ -34,7 +34,7 @@ TINY = (
 
 
 def late_view(variant="hebei"):
-    return asked_in_mid_hand(variant, 10, 40, "greedy")
+    return asked_in_mid_hand(variant, 10, 40, "greedy", auto_reset=False)
 
 
 @pytest.mark.thorough
