@@ -20,7 +20,7 @@ JOBS    ?= 2
 # More options for `mahjong-env train` (`train-sb3`, with METHOD=sb3), such as FLAGS='--seed 1'.
 FLAGS   ?=
 HANDS   ?= 20000
-WINS    ?= 1000000
+WINS    ?= 20000
 MINUTES ?= 60
 
 # A second thread per process slows small networks down, by a factor of forty when the cores are shared.
@@ -43,9 +43,8 @@ help:
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
 	@echo 'make mutants          plant known faults, one at a time in a copy: everyday tests must find each (FAULTS=name)'
 	@echo 'make distributed      several machines: an environment with Ray in $(VENV)-distributed, its tests, a small run'
-	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive; MCR also'
-	@echo '                      against PyMahjongGB: WINS=$(WINS) random wins'
-	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
+	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), WINS=$(WINS) random'
+	@echo '                      wins, those of MCR against PyMahjongGB too; REPLAY=hands:variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
 	@echo 'make readme           write the generated tables of README.md, docs/reference and docs/leaderboard.md anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
@@ -156,7 +155,7 @@ distributed-here: $(DISTRIBUTED)
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
 proof: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m proof --hands $(HANDS) --wins $(WINS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
+	$(Q)PYTHONPATH=tests $(BIN)/python -m proof --hands $(HANDS) --wins $(WINS) --jobs $(JOBS) \
 	  $(if $(asked_variant),--variant $(asked_variant)) $(if $(REPLAY),--replay $(REPLAY))
 
 golden: $(TEST)

@@ -25,9 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PYTEST = ("-x", "-v", "--no-summary", "-p", "no:cacheprovider", "-m", "not slow and not thorough")
 LONGEST_S = 1200  # a fault may make a loop endless: that is found, too
-LEFT_BEHIND = shutil.ignore_patterns(
-    ".git", ".*_cache", ".hypothesis", ".proof", ".venv*", "__pycache__", "build", "runs"
-)
+LEFT_BEHIND = shutil.ignore_patterns(".git", ".*_cache", ".hypothesis", ".venv*", "__pycache__", "build", "runs")
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ RULES = [
     ("another knob", lambda: rules("hebei", lid=3), RulesError, "no knob 'lid'; its knobs are: base_score (any"),
     ("another value", lambda: rules("hebei", cap="x"), RulesError, "cap='x' is not valid; valid are None, any integer"),
     ("a knob too large", lambda: rules("hebei", cap=10**6), RulesError, "any integer from 1 to 100000"),
+    ("a wall of dead tiles", lambda: rules("taiwan", dead_tiles=72), RulesError, "any integer from 0 to 71"),
     ("a truth for a number", lambda: rules("hebei", cap=True), RulesError, "cap=True is not valid"),
     ("the kit on nothing", lambda: check_variant("bridge"), RulesError, "no variant 'bridge'"),
     ("an unknown action", lambda: mahjong_env.action("discard 9z"), NotationError, "no action is called 'discard 9z'"),

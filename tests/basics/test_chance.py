@@ -62,6 +62,22 @@ class TestDeals:
                 engine.reset()
         assert len(np.unique(np.concatenate(found))) == 1_000_000
 
+    def test_dice_fall_as_dice_do(self):
+        """Taiwan throws three and counts from the dealer as one; Hangzhou two, of which doubles are told."""
+        state = make_engine("taiwan", 4096, seed=5).state
+        sums = [a + b + c for a in range(1, 7) for b in range(1, 7) for c in range(1, 7)]
+        expected = np.bincount(sums) * 4096 / 216
+        assert (abs(np.bincount(state.dice, minlength=19) - expected) <= 5 * expected**0.5).all()
+        east = (state.dealer + state.dice - 1) % 4
+        np.testing.assert_array_equal(state.house_wind, (np.arange(4) - east[:, None]) % 4)
+        plain = make_engine("taiwan", 64, seed=5, dealer_is_east=True).state
+        assert not plain.dice.any()
+        np.testing.assert_array_equal(plain.house_wind, (np.arange(4) - plain.dealer[:, None]) % 4)
+        dice = make_engine("hangzhou", 600, seed=6, lao_dice=True).state.dice
+        assert 70 < (dice > 0).sum() < 130
+        assert set(dice.tolist()) == {0, 2, 4, 6, 8, 10, 12}
+        assert not make_engine("hangzhou", 600, seed=6).state.dice.any()
+
 
 class TestWorlds:
     def test_have_hands_to_come_of_their_own(self):

@@ -41,6 +41,7 @@ from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import count_all_tiles, eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
+from proof.described import possible_win
 from support.fuzz_strategies import (
     INTEGERS,
     MELDS,
@@ -50,7 +51,6 @@ from support.fuzz_strategies import (
     counted,
     examples,
     possible_deal,
-    possible_win,
 )
 from support.playing import match_of
 

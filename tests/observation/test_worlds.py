@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
-from mahjong_env import VARIANTS, ViewError, make_engine
+from mahjong_env import VARIANTS, Deal, ViewError, make_engine
+from mahjong_env.basics.actions import PASS, WIN
 from mahjong_env.engine.opponent_hands import OpponentHands, distances_of_hands
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.state.arrays import Phase
@@ -254,3 +255,18 @@ def test_distances_are_drawn_as_often_as_their_chances_say():
     drawn = OpponentHands(chances).draw(np.repeat([0, 7], 4000), np.repeat(3, 8000), np.random.default_rng(0))
     np.testing.assert_allclose(np.bincount(drawn[:4000], minlength=3) / 4000, [0.2, 0.8, 0], atol=0.03)
     assert (drawn[4000:] == 2).all()
+
+
+def test_whoever_may_rob_fuzhou_s_gold_is_asked_anew_when_hands_are_resampled():
+    hands = ["", "333s 666s 222p 777p 45p 88p", "", "333m 666m 111p 999p 45p 88p"]
+    engine = make_engine("fuzhou", 200, seed=6)
+    engine.reset(deals=Deal(hands=hands, dealer=2, wild="6p"))
+    assert (engine.seat_to_act == 3).all()
+    engine.resample_hidden(3, np.random.default_rng(8))
+    require_tiles(engine)
+    require_books(engine)
+    engine.step(np.full(200, PASS))
+    # Seat 1 with another hand is seldom asked, and the dealer after it: if so, then rightly.
+    asked = np.flatnonzero(engine.state.phase == Phase.OPENING)
+    assert len(asked) < 100
+    assert (engine.step(np.full(len(asked), WIN), asked).outcome.value > 0).all()

@@ -83,13 +83,24 @@ class Played:
     hands: int
     tally: Counter[str]
 
+    @classmethod
+    def nothing(cls) -> Played:
+        return cls(0, Counter())
+
+    def __add__(self, other: Played) -> Played:
+        return Played(self.hands + other.hands, self.tally + other.tally)
+
 
 class ProofError(AssertionError):
-    """Engine and referee differ in a batch, or one of them failed."""
+    """Engine and referee differ in a batch, or one of them failed.
 
-    def __init__(self, batch: Batch, what: str) -> None:
-        super().__init__(batch, what)
-        self.batch, self.what = batch, what
+    Attributes:
+        batch: what ``--replay`` takes to play it again.
+    """
+
+    def __init__(self, kind: str, variant: str, number: int, what: str) -> None:
+        super().__init__(kind, variant, number, what)
+        self.batch, self.what = f"{kind}:{variant}:{number}", what
 
     def __str__(self) -> str:
         return f"batch {self.batch}\n\n{self.what}"
@@ -135,10 +146,9 @@ def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
             most_hands=most_hands,
             **batch.knobs,
         )
-    except DisagreementError as error:
-        raise ProofError(batch, str(error)) from error
     except Exception as error:
-        raise ProofError(batch, traceback.format_exc()) from error
+        what = str(error) if isinstance(error, DisagreementError) else traceback.format_exc()
+        raise ProofError("hands", batch.variant, batch.number, f"{batch}\n\n{what}") from error
     tally = watched.tally
     for name, value in batch.knobs.items():
         tally[f"knob: {name}={value}"] += hands
@@ -156,7 +166,7 @@ def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
     groups: dict[tuple[Any, ...], list[Recipe]] = {}
     for recipe in RECIPES[variant]:
         groups.setdefault((recipe.hands_played, *sorted(recipe.knobs.items())), []).append(recipe)
-    hands, tally = 0, Counter[str]()
+    played = Played.nothing()
     for number, ((num_hands, *knobs), recipes) in enumerate(groups.items()):
         rng = np.random.default_rng([seed, number])
         rules = mahjong_env.rules(variant, **dict(knobs))
@@ -164,10 +174,8 @@ def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
         if None in steered:
             raise ValueError(f"{variant}: {recipes[steered.index(None) % len(recipes)].name!r} cannot be dealt")
         batch = Batch(variant, seed + number, "recipes", dict(knobs), num_hands, "first", steered)
-        played = _play(batch, len(steered), None)
-        hands += played.hands
-        tally.update(played.tally)
-    return Played(hands, tally)
+        played += _play(batch, len(steered), None)
+    return played
 
 
 def chooser(batch: Batch) -> Chooser:

@@ -1,4 +1,4 @@
-"""``python -m proof.both_ways``: small batches are played in plain Python as the phases would have played them.
+"""Small batches are played in plain Python as the phases would have played them.
 
 Every batch of the proof (random, greedy and steered play, with knobs at random) is played twice, with the same
 actions: as small batches are (engine/one_game.py), and by the phases alone. After every step all arrays, the results
@@ -7,7 +7,7 @@ and what the seats to act see have to be equal. Observations are compared with t
 
 from __future__ import annotations
 
-import argparse
+from collections import Counter
 from itertools import count
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 import mahjong_env
 from mahjong_env.engine.outcome import StepResult
-from proof.batches import MOST_HANDS, Batch, chooser, make_batch, most_games
+from proof.batches import MOST_HANDS, Batch, Played, ProofError, chooser, make_batch, most_games
 
 GAMES = 6
 
@@ -103,23 +103,14 @@ def _compare_results(batch: Batch, step: int, one: StepResult, other: StepResult
         raise WaysDifferError(f"batch {batch}, step {step}: rows of outcomes differ")
 
 
-def main() -> None:
-    """Compare so many hands of each variant."""
-    parser = argparse.ArgumentParser(prog="python -m proof.both_ways", description=__doc__.partition("\n")[0])
-    parser.add_argument("--hands", type=int, default=20_000, help="hands of each variant")
-    parser.add_argument("--variant", choices=sorted(mahjong_env.VARIANTS), help="only this one")
-    parser.add_argument("--first", type=int, default=0, help="number of the first batch")
-    arguments = parser.parse_args()
-    for variant in [arguments.variant] if arguments.variant else sorted(mahjong_env.VARIANTS):
-        hands = actions = left = 0
-        for number in count(arguments.first):
-            played = play_both_ways(make_batch(variant, number, GAMES))
-            hands, actions, left = hands + played[0], actions + played[1], left + played[2]
-            if hands >= arguments.hands:
-                break
-        share = f"{left / actions:.1%} of {actions} actions played by the phases"
-        print(f"{variant}: no difference in {hands} hands, {number + 1 - arguments.first} batches; {share}", flush=True)
+def play_ways(variant: str, number: int) -> Played:
+    """A batch both ways, as `play_both_ways`.
 
-
-if __name__ == "__main__":
-    main()
+    Raises:
+        ProofError: the two ways differ.
+    """
+    try:
+        hands, actions, left = play_both_ways(make_batch(variant, number, GAMES))
+    except WaysDifferError as error:
+        raise ProofError("ways", variant, number, str(error)) from error
+    return Played(hands, Counter({"actions": actions, "actions that the phases played": left}))

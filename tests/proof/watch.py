@@ -76,23 +76,14 @@ def required(variant: str) -> list[str]:
     ]
 
 
-def missing(variant: str, tally: Counter[str]) -> list[str]:
+def missing(names: list[str], tally: Counter[str]) -> list[str]:
     """What stands at zero."""
-    return [name for name in required(variant) if not tally[name]]
+    return [name for name in names if not tally[name]]
 
 
-def report(variant: str, hands: int, tally: Counter[str]) -> str:
-    """The summary of a variant: how often each thing was met."""
-    names = required(variant)
-    names += sorted(set(tally) - set(names))
-    zeros = missing(variant, tally)
-    return "\n".join(
-        [
-            f"{variant}: {hands} hands compared",
-            *(f"    {tally[name]:>9}  {name}" for name in names),
-            f"  at zero: {'; '.join(zeros) if zeros else 'nothing'}",
-        ]
-    )
+def report(names: list[str], tally: Counter[str]) -> str:
+    """How often each thing was met: what had to be, and everything else."""
+    return "\n".join(f"    {tally[name]:>9}  {name}" for name in [*names, *sorted(set(tally) - set(names))])
 
 
 # --- Counting --------------------------------------------------------------------------------------------------------
@@ -275,13 +266,16 @@ def ask_engine(variant: Any, situation: Situation) -> mahjong_env.HandScore:
     return mahjong_env.score(variant.name, **said, **variant.knobs)
 
 
+def same_score(ours: mahjong_env.HandScore, verdict: Verdict) -> bool:
+    """Whether the package says of a described hand what the referee says; of readings worth the same, any will do."""
+    paid = ours.points == verdict.points and list(ours.payments) == list(verdict.payments)
+    same = ours.legal == verdict.legal and paid
+    return same and sorted(ours.rows) in [sorted(rows) for rows in verdict.tied_rows]
+
+
 def compare_scores(ours: mahjong_env.HandScore, situation: Situation, verdict: Verdict) -> None:
     """Raise if the engine's score of a described hand is not the referee's."""
-    same = ours.legal == verdict.legal
-    if same and ours.legal:
-        paid = ours.points == verdict.points and list(ours.payments) == list(verdict.payments)
-        same = paid and sorted(ours.rows) in [sorted(rows) for rows in verdict.tied_rows]
-    if not same:
+    if not same_score(ours, verdict):
         facts = {name: value for name, value in vars(situation).items() if name not in ("melds", "other_melds")}
         melds = {seat: [meld_text(m) for m in melds] for seat, melds in situation.other_melds.items()}
         raise DisagreementError(

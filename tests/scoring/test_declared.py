@@ -128,23 +128,44 @@ def test_what_nobody_knows_is_an_unknown_knob():
         score("hebei", horses=1, **SIMPLE)
 
 
+HANDS = {
+    "wuhan": {"hand": "34s 456p 123m 55m", "melds": ["pung 444z@1"], "winning_tile": "2s"},
+    "fuzhou": {"hand": "123456789m 11p 55s 777s", "winning_tile": "1p"},
+    "taiwan": {"hand": "234m 456m 345p 678s 99p 67s", "winning_tile": "8s"},
+}
+
+
 @pytest.mark.parametrize(
     ("variant", "told", "words"),
     [
         ("hangzhou", {"gambits": -1}, "gambits is an integer from 0"),
         ("hangzhou", {"gambits": True}, "gambits is an integer from 0"),
         ("hangzhou", {"gambits": 1}, "gambits is about wild tiles, and no kind is wild"),
+        ("hangzhou", {"gambits": 4, "wild": "5z"}, "fifth"),
+        ("hangzhou", {"red_discards": 1}, "red_discards"),
+        ("hangzhou", {"wild": "5z", "melds": ["pung 555z@1"], "hand": "123456m 11p 55s"}, "wild"),
+        ("hangzhou", {"fortune": "white", "wild": "1m"}, "wild"),
         ("fuzhou", {"discarded_wild": 1}, "discarded_wild is True or False"),
         ("fuzhou", {"robbing_gold": True, "first_draw": True}, "robbing_gold and first_draw contradict each other"),
         ("fuzhou", {"robbing_gold": True, "wild": "9s"}, "the winning tile is the one turned up"),
         ("wuhan", {"gambits": "many"}, "gambits is an integer from 0"),
+        *(("wuhan", {"melds": [meld]}, "cannot be made") for meld in ("pung 777z@2", "kong 7777z@1", "kong 7777z")),
+        ("wuhan", {"hand": "34s 456p 55m 777z", "red_discards": 2}, "fifth"),
+        ("wuhan", {"wild": "7z"}, "never wild"),
+        ("taiwan", {"first_draw": True, "melds": ["kong 1111p"], "hand": "456m 345p 678s 99p 67s"}, "first_draw"),
+        ("taiwan", {"first_draw": True, "other_melds": {2: ["pung 111z@1"]}}, "first_draw"),
+        ("taiwan", {"flower_draw": True}, "flower_draw"),
+        ("taiwan", {"flowers": "F1 F1"}, "F1"),
+        ("taiwan", {"wild": "1m"}, "wild"),
+        ("taiwan", {"kong_draws": 1}, "kong_draws"),
+        ("taiwan", {"hand": "234m 456m 345p 678s 99p 67s 5z"}, "17 tiles"),
     ],
 )
-def test_circumstances_are_checked(variant, told, words):
-    hand = {"hand": "123456789m 11p 55s", "winning_tile": "1p", "source": "draw"}
-    hand["hand"] += " 777s" if variant == "fuzhou" else ""
+def test_what_contradicts_itself_is_refused(variant, told, words):
+    hand = HANDS.get(variant, SIMPLE) | {"source": "draw"}
+    score(variant, **hand)
     with pytest.raises(HandError, match=words):
-        score(variant, **hand, **told)
+        score(variant, **hand | told)
 
 
 # --- Thirteen orphans with wild tiles ---------------------------------------------------------------------------------
