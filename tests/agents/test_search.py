@@ -39,6 +39,19 @@ def test_a_time_for_each_decision():
     assert engine.action_mask[0, chosen[0]]
 
 
+@pytest.mark.parametrize(("settings", "rounds"), [({}, [40]), ({"milliseconds": 1}, [16])])
+def test_few_decisions_are_played_out_on_all_worlds_at_once_but_for_a_time(settings, rounds):
+    class Counting(SearchAgent):
+        def copies(self, view, worlds, world, rng):
+            played.append(worlds)
+            return super().copies(view, worlds, world, rng)
+
+    played = []
+    agent = Counting(rollouts=40, base="greedy", **settings)
+    agent.act(in_mid_hand("hebei", games=1).view(), np.random.default_rng(0))
+    assert played == rounds
+
+
 def test_noise_and_differences():
     tries = _Tries(2)
     differences = np.random.default_rng(0).normal([[0.0], [3.0]], 5.0, (2, 400))

@@ -21,9 +21,11 @@ from mahjong_env.hands.kind_sets import count_planes
 from mahjong_env.observation.acceptance import concealed, look_ahead
 from mahjong_env.ruleset.shapes import other_shapes
 
-_MOST_GAMES: Final = 8192
+_MOST_GAMES: Final = 4096
 """Games that are played out at once, so that memory stays small."""
 _FIRST_WORLDS: Final = 16
+_FULL: Final = 1024
+"""Games with which a batch is full; a smaller one takes little less time, so a round has more worlds where they fit."""
 _CLEAR: Final = 2.0
 _LIKELY: Final = 0.05
 _SCARCE: Final = 8
@@ -44,7 +46,8 @@ class SearchAgent:
     another agent), up to the end of the hand; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which
     are followed to the end. Differences to the base's own choice, world by world, decide: they have less noise than the
     points. After each round the worse half of the candidates is given up (successive halving), and all that look no
-    better than the base's choice; the others are tried on twice as many new worlds.
+    better than the base's choice; the others are tried on twice as many new worlds. Where few decisions are searched at
+    once, rounds are larger, so that a batch is full: most of them are then decided in the first.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -109,8 +112,7 @@ class SearchAgent:
         self._others = None if others is None else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
-        self._scarcity = _SCARCE if likely else 1
-        self.games_at_once = max(1, at_once * self._scarcity)
+        self.games_at_once = max(1, at_once * (_SCARCE if likely else 1))
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `mahjong_agents.Agent.act`."""
@@ -128,42 +130,44 @@ class SearchAgent:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         chosen = np.array(self._base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
-        size = max(1, self._scarcity * _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
-        for start in range(0, len(doubtful), size):
-            rows = doubtful[start : start + size]
-            tried, tries = self._search(view.take(rows), chosen[rows], rng)
-            if notes is not None:
-                told = annotate("values", len(rows), tried.row, tried.action, tries.mean())
-                for at, note in zip(rows, told, strict=True):
-                    notes[at] = note
-            chosen[rows] = self._best(chosen[rows], tried, tries)
+        if not doubtful.size:
+            return chosen
+        tried, tries = self._search(view.take(doubtful), chosen[doubtful], rng)
+        if notes is not None:
+            told = annotate("values", len(doubtful), tried.row, tried.action, tries.mean())
+            for at, note in zip(doubtful, told, strict=True):
+                notes[at] = note
+        chosen[doubtful] = self._best(chosen[doubtful], tried, tries)
         return chosen
 
     def _search(self, view: View, usual: NDArray[np.int64], rng: np.random.Generator) -> tuple[Candidates, _Tries]:
-        """Try candidates in a few rows: what they were, and what they brought."""
+        """Try candidates: what they were, and what they brought."""
         tried = candidates(view, usual, self._base, self._actions, self._plans, rng, self._likely)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
         tries = _Tries(len(tried.row))
         alive = np.ones(len(tried.row), np.bool_)
-        worlds, played, started = _FIRST_WORLDS, 0, perf_counter()
         budget = self._rollouts if self._milliseconds is None else _MOST_WORLDS
-        while True:
-            worlds = min(worlds, budget - played)
+        worlds, played, started = _FIRST_WORLDS, 0, perf_counter()
+        while played < budget:
             rows = np.unique(tried.row[alive & ~own])
-            if worlds < 1 or not rows.size:
+            if not rows.size:
                 break
-            size = max(1, _MOST_GAMES // (worlds * (self._actions + self._plans)))
-            for start in range(0, len(rows), size):
-                part = rows[start : start + size]
-                now = np.flatnonzero(alive & np.isin(tried.row, part))
-                points = self._play_out(view.take(part), part, tried, now, worlds, rng)
+            games = np.bincount(tried.row[alive], minlength=len(view))[rows].cumsum()
+            if self._milliseconds is None:
+                worlds = max(worlds, _FULL // int(games[-1]))
+            worlds = min(worlds, budget - played)
+            part = games * worlds // _MOST_GAMES
+            for number in np.unique(part):
+                some = rows[part == number]
+                now = np.flatnonzero(alive & np.isin(tried.row, some))
+                points = self._play_out(view.take(some), some, tried, now, worlds, rng)
                 of_own = np.zeros((len(view), worlds))
                 of_own[tried.row[now[own[now]]]] = points[own[now]]
                 tries.add(now, points - of_own[tried.row[now]])
-            played += worlds
             alive = own | _better_half(tried.row, tries.mean(), alive & ~own & (tries.mean() > 0))
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
+            played += worlds
             worlds *= 2
         return tried, tries
 
@@ -364,4 +368,5 @@ def play_out(
             if rows.size:
                 view, chance = engine.view(games=live[rows]), RowChance(bits, world[live[rows]], number)
                 chosen[rows] = follow_plans(view, plan[live[rows]], chance) if who is None else who.act(view, chance)
+                del view  # the engine would keep what it shows through the next step
     return points if luck is None else points - luck.by_person()[games, person] / UNIT
