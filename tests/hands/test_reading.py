@@ -1,22 +1,21 @@
-"""Readings, with wild tiles and without: against brute force and against shapes read by hand."""
+"""Readings, with wild tiles and without: those that the referee finds, which lays tiles out in every way."""
 
 import numpy as np
 import pytest
 
 from mahjong_env.basics.notation import count_tiles, parse_tiles
+from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.hands import reading
 from oracle import hands as slow
+from oracle.referee.hands import readings
+from oracle.referee.tiles import ORDER
 
 EVERYTHING = np.ones(34, bool)
 
 
-def tiles(text):
-    return count_tiles(parse_tiles(text)).astype(int)
-
-
 def complete_hand(rng, sets, within):
     """A complete hand out of ``within`` neighbouring kinds; crowded ones have more than four of a kind."""
-    kinds = slow._neighbours(rng, within).tolist()
+    kinds = slow.neighbours(rng, within).tolist()
     shapes = [shape for shape in slow.SETS if set(shape) <= set(kinds)]
     counts = np.zeros(34, int)
     for number in rng.integers(len(shapes), size=sets):
@@ -25,107 +24,76 @@ def complete_hand(rng, sets, within):
     return counts
 
 
-def take_some(rng, counts, number):
-    left = counts.copy()
-    for _ in range(number):
+def with_wilds(rng, sets, wilds, within):
+    """A complete hand, as many tiles of which are taken out as there will be wild ones."""
+    left = complete_hand(rng, sets, within)
+    for _ in range(wilds):
         left[rng.choice(np.flatnonzero(left))] -= 1
     return left
 
 
-def read(counts):
-    """The readings of hands, in the form of `brute_force.readings`; checks that each is listed once."""
-    owner, found = reading.readings(np.asarray(counts))
+def found_by_package(counts, wilds, kinds=EVERYTHING):
+    """Of each hand: pairs, sets, and what wild tiles stand for; checks that each reading is listed once."""
+    owner, found = reading.read_with_wilds(np.asarray(counts), np.asarray(wilds), kinds)
     by_hand = [set() for _ in counts]
-    for hand, pair, triplets, runs, *_ in zip(owner, *found, strict=True):
+    for hand, pair, triplets, runs, tiles, wild_as in zip(owner, *found, strict=True):
         sets = [(kind,) * 3 for kind in slow.KINDS for _ in range(triplets[kind])]
         sets += [(kind, kind + 1, kind + 2) for kind in slow.KINDS for _ in range(runs[kind])]
-        by_hand[hand].add((int(pair), tuple(sorted(sets))))
+        assert (tiles == counts[hand] + wild_as).all()
+        by_hand[hand].add((int(pair), tuple(sorted(sets)), tuple(np.repeat(slow.KINDS, wild_as).tolist())))
     assert len(owner) == sum(map(len, by_hand))
     assert (np.diff(owner) >= 0).all()
     return by_hand
 
 
-@pytest.mark.parametrize(("sets", "within"), [(0, 5), (1, 4), (2, 4), (3, 5), (4, 5), (4, 9), (4, 34), (5, 6), (5, 9)])
-def test_readings_match_brute_force(sets, within):
-    rng = np.random.default_rng(sets + 10 * within)
-    counts = np.array([complete_hand(rng, sets, within) for _ in range(60)])
-    counts = counts[counts.max(axis=1) <= 8]
-    assert read(counts) == [slow.readings(tuple(c)) for c in counts.tolist()]
-
-
-def test_readings_read_by_hand():
-    three_runs_or_three_triplets, nine_gates, crowded, none = read(
-        [tiles("111222333m99p777z"), tiles("11123455678999m"), tiles("55555m"), tiles("1m2p")]
-    )
-    assert three_runs_or_three_triplets == {
-        (17, ((0, 0, 0), (1, 1, 1), (2, 2, 2), (33, 33, 33))),
-        (17, ((0, 1, 2), (0, 1, 2), (0, 1, 2), (33, 33, 33))),
-    }
-    assert nine_gates == {(4, ((0, 0, 0), (1, 2, 3), (5, 6, 7), (8, 8, 8)))}
-    assert crowded == {(4, ((4, 4, 4),))}
-    assert none == set()
-
-
-def test_no_hands():
-    nothing = np.zeros((0, 34), int)
-    assert reading.readings(nothing)[1].triplets.shape == (0, 34)
-    assert reading.read_with_wilds(nothing, np.zeros(0, int), EVERYTHING)[1].tiles.shape == (0, 34)
-
-
-def substituted(counts, wilds, kinds=EVERYTHING):
-    """What wild tiles stand for, as sorted tuples of kinds; checks that each is read as it is without wild tiles."""
-    counts, wilds = np.asarray(counts), np.asarray(wilds)
-    owner, found = reading.read_with_wilds(counts, wilds, kinds)
-    assert (found.tiles == counts[owner] + found.wild_as).all()
-    assert (found.wild_as.sum(axis=1) == wilds[owner]).all()
-    by_hand = [set() for _ in counts]
-    for hand, wild_as in zip(owner, found.wild_as, strict=True):
-        by_hand[hand].add(tuple(np.repeat(np.arange(34), wild_as).tolist()))
-    filled = [
-        counts[hand] + np.bincount(kinds, minlength=34) for hand, ways in enumerate(by_hand) for kinds in sorted(ways)
-    ]
-    assert len(owner) == (len(reading.readings(np.array(filled))[0]) if filled else 0)
-    return by_hand
+def found_by_referee(counts, wilds, kinds=EVERYTHING):
+    tiles = [KIND_NAMES[kind] for kind in np.repeat(slow.KINDS, counts)]
+    found = set()
+    for groups in readings(tiles, wilds, (len(tiles) + wilds) // 3):
+        (pair,) = (ORDER[group.tiles[0]] for group in groups if group.type == "pair")
+        sets = sorted(tuple(ORDER[tile] for tile in group.tiles) for group in groups if group.type != "pair")
+        jokers = [
+            ORDER[tile] for group in groups for tile, joker in zip(group.tiles, group.jokers, strict=True) if joker
+        ]
+        if kinds[jokers].all():
+            found.add((pair, tuple(sets), tuple(sorted(jokers))))
+    return found
 
 
 @pytest.mark.parametrize(
-    ("wilds", "sets", "number"), [(0, 4, 40), (1, 4, 40), (1, 5, 20), (2, 2, 20), (2, 4, 12), (3, 2, 3)]
+    ("wilds", "sets", "number"),
+    [
+        (0, 0, 9),
+        (0, 2, 40),
+        (0, 4, 60),
+        (0, 5, 60),
+        (1, 4, 40),
+        (1, 5, 20),
+        (2, 2, 20),
+        (2, 4, 12),
+        (3, 2, 3),
+        (4, 1, 2),
+    ],
 )
-def test_substitutions_match_brute_force(wilds, sets, number):
+def test_they_are_those_of_the_referee(wilds, sets, number):
     rng = np.random.default_rng(wilds + 10 * sets)
-    counts = []
-    while len(counts) < number:
-        whole = complete_hand(rng, sets, within=int(rng.choice([4, 6, 9, 34])))
-        natural = take_some(rng, whole, wilds)
-        if natural.max() <= 4:
-            counts.append(natural)
-    counts += [slow.random_hand(rng, 3 * sets + 2 - wilds, kinds=9) for _ in range(number)]
-    expected = [slow.substitutions(tuple(map(int, c)), wilds, slow.KINDS) for c in counts]
-    assert substituted(counts, [wilds] * len(counts)) == expected
-
-
-def test_four_wilds_match_brute_force_within_few_kinds():
-    rng = np.random.default_rng(23)
-    kinds = [0, 1, 2, 3, 8, 9, 27]
-    allowed = np.isin(np.arange(34), kinds)
-    counts = [take_some(rng, complete_hand(rng, 3, within=5), 4) for _ in range(12)]
-    counts = [c for c in counts if c.max() <= 4]
-    expected = [slow.substitutions(tuple(c.tolist()), 4, kinds) for c in counts]
-    assert substituted(counts, [4] * len(counts), allowed) == expected
-    assert any(expected)
+    counts = [with_wilds(rng, sets, wilds, int(rng.choice([5, 6, 9, 34]))) for _ in range(number)]
+    counts = [one for one in counts if one.max() <= (4 if wilds else 8)]
+    counts += [np.array(slow.random_hand(rng, 3 * sets + 2 - wilds, kinds=9)) for _ in range(number // 2)]
+    for kinds in (EVERYTHING, np.arange(34) % 5 != 0):
+        expected = [found_by_referee(one, wilds, kinds) for one in counts]
+        assert any(expected)
+        assert found_by_package(np.array(counts), [wilds] * len(counts), kinds) == expected
 
 
 def test_a_wild_tile_may_be_the_fifth_copy():
-    (found,) = substituted([tiles("5555m")], [1])
-    assert found == {(4,)}
-    assert read([tiles("55555m")]) == [{(4, ((4, 4, 4),))}]
+    fives = count_tiles(parse_tiles("5555m")).astype(int)
+    assert found_by_package(fives[None], [1]) == [{(4, ((4, 4, 4),), (4,))}]
 
 
-def test_five_wild_tiles_are_refused():
+def test_no_hands_and_too_many_wild_tiles():
+    nothing = np.zeros((0, 34), int)
+    assert reading.readings(nothing)[1].triplets.shape == (0, 34)
+    assert reading.read_with_wilds(nothing, np.zeros(0, int), EVERYTHING)[1].tiles.shape == (0, 34)
     with pytest.raises(ValueError, match="5 wild tiles, at most 4"):
         reading.read_with_wilds(np.zeros((2, 34), int), np.array([2, 5]), EVERYTHING)
-
-
-def test_kinds_that_wild_tiles_may_stand_for():
-    kinds = np.arange(34) != 13
-    assert substituted([tiles("123m5p"), tiles("123m6p")], [1] * 2, kinds) == [set(), {(14,)}]

@@ -125,16 +125,3 @@ def test_complete_shapes_of_all_kinds(suit_shapes):
     assert three_suits[4, 1] == 5_237_550
     assert everything[4, 1] == 11_498_658
     assert everything[5, 1] == 118_856_487
-
-
-@pytest.mark.parametrize(("groups", "known"), [(("suit",) * 3, 888_030), (("suit",) * 3 + ("honours",), 5_379_616)])
-def test_seven_distinct_pairs(groups, known):
-    facts = {"suit": (summaries.facts()[: 5**9], 9), "honours": (summaries.facts()[5**9 :], 7)}
-    by_pairs = np.zeros(8, int)
-    by_pairs[0] = 1
-    for group in groups:
-        words, length = facts[group]
-        digits = np.stack(np.unravel_index(np.arange(len(words)), (5,) * length))
-        distinct_pairs = np.bincount((words >> 6 & 0x1F)[((digits == 0) | (digits == 2)).all(axis=0)], minlength=8)
-        by_pairs = np.convolve(by_pairs, distinct_pairs)[:8]
-    assert by_pairs[7] == known

@@ -19,12 +19,12 @@ NEVER = 99
 
 def random_hand(rng, tiles, kinds=34, copies=4):
     """Deal a hand; few kinds hang together, more copies than four are what wild tiles can make."""
-    allowed = rng.choice(34, kinds, replace=False) if rng.random() < 0.3 else _neighbours(rng, kinds)
+    allowed = rng.choice(34, kinds, replace=False) if rng.random() < 0.3 else neighbours(rng, kinds)
     wall = np.repeat(allowed, copies)
     return tuple(np.bincount(rng.choice(wall, tiles, replace=False), minlength=34).tolist())
 
 
-def _neighbours(rng, kinds):
+def neighbours(rng, kinds):
     return (rng.integers(34) + np.arange(kinds)) % 34
 
 
@@ -53,45 +53,6 @@ def added_for_sets(counts, pair_kinds=()):
         left, missing = _without(counts, tiles)
         best = min(best, missing + added_for_sets(left, pair_still_to_come))
     return best
-
-
-def is_complete(counts):
-    return added_for_sets(counts, tuple(KINDS)) == 0
-
-
-def readings(counts):
-    """All ways to read the tiles as sets and one pair: a set of (pair, sorted sets)."""
-    found = set()
-    for pair in KINDS:
-        if counts[pair] >= 2:
-            left, _ = _without(counts, (pair, pair))
-            found |= {(pair, tuple(sorted(sets))) for sets in _partitions(left)}
-    return found
-
-
-def _partitions(counts):
-    first = next((kind for kind in KINDS if counts[kind]), None)
-    if first is None:
-        yield ()
-        return
-    for tiles in SETS:
-        if min(tiles) == first:
-            left, missing = _without(counts, tiles)
-            if not missing:
-                for rest in _partitions(left):
-                    yield (tiles, *rest)
-
-
-def substitutions(counts, wilds, kinds):
-    """All multisets of ``wilds`` kinds that complete the tiles, as sorted tuples."""
-    found = set()
-    for chosen in combinations_with_replacement(kinds, wilds):
-        filled = list(counts)
-        for kind in chosen:
-            filled[kind] += 1
-        if is_complete(tuple(filled)):
-            found.add(chosen)
-    return found
 
 
 @cache
