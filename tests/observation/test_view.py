@@ -5,17 +5,23 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import types
+from collections.abc import Iterator
+from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 
 from mahjong_env import MahjongError, View, ViewError, make_engine, rules, wuhan_v0
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.phases.context import StepContext
+from mahjong_env.state.arrays import State
+from mahjong_env.state.flat import Flat
 from mahjong_env.testing import random_actions
 from mahjong_env.testing.play import choose_actions, view_differences
 from mahjong_training import measure, one_against_copies
 from observation.test_worlds import ALL, positions
-from support.reach import reached, ways_to_the_table
 
 RNG = np.random.default_rng
 
@@ -83,24 +89,87 @@ def test_views_that_are_no_longer_used_are_forgotten():
     assert len(engine._views) <= 64
 
 
-def test_engines_with_views_are_copied_and_pickled():
-    engine = make_engine("hangzhou", 3, seed=1)
-    view = engine.view()
-    for twin in (copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
-        step(twin)
-        assert "observation" not in vars(view)
+# --- What attributes lead to -----------------------------------------------------------------------------------------
+
+PACKAGES = ("mahjong_env", "agents", "training")
+TABLES = (Engine, State, Flat, StepContext)
+
+
+def reached(start: Any) -> Iterator[tuple[str, Any]]:
+    """Every object that attributes, items and the bases of arrays lead to, with the way there."""
+    todo, known = [("", start)], {}
+    while todo:
+        way, found = todo.pop()
+        if id(found) in known:
+            continue
+        known[id(found)] = found  # kept, so that no other object gets its number
+        yield way, found
+        todo += [(f"{way}{step}", part) for step, part in _parts(found)]
+
+
+def _parts(found: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(found, np.ndarray):
+        yield ".base", found.base
+    elif isinstance(found, types.FunctionType):
+        yield from ((f".{name}", getattr(found, name)) for name in ("__dict__", "__defaults__", "__kwdefaults__"))
+    elif isinstance(found, types.MethodType):
+        yield ".__self__", found.__self__
+        yield ".__func__", found.__func__
+    elif isinstance(found, dict | types.MappingProxyType):
+        yield from ((f"[{key!r}]", value) for key, value in found.items())
+    elif isinstance(found, list | tuple | set | frozenset):
+        yield from ((f"[{place}]", value) for place, value in enumerate(found))
+    elif type(found).__module__.partition(".")[0] in PACKAGES:
+        yield from ((f".{name}", value) for name in dir(found) if (value := _attribute(found, name)) is not None)
+
+
+def _attribute(found: Any, name: str) -> Any:
+    try:
+        return getattr(found, name)
+    except Exception:  # a property that has no value here
+        return None
+
+
+def ways_to_the_table(start: Any, engine: Engine) -> list[str]:
+    """The ways to anything that holds games, or that shares its memory with these games."""
+    memory = engine.state.arrays().values()
+    return [
+        way
+        for way, found in reached(start)
+        if isinstance(found, TABLES)
+        or (isinstance(found, np.ndarray) and any(np.shares_memory(found, array) for array in memory))
+    ]
 
 
 @pytest.mark.parametrize("variant", ALL)
 def test_no_attribute_of_a_view_leads_to_its_table(variant):
+    """All arrays that attributes lead to are parts of no game, and are the same with other hidden tiles."""
     engine = positions(variant)
+    other = engine.select(np.arange(engine.num_games))
+    other.resample_hidden(engine.seat_to_act, RNG(11))
+    ours, theirs = (
+        [(way, found) for way, found in reached(each.view()) if isinstance(found, np.ndarray)]
+        for each in (engine, other)
+    )
+    for (way, one), (same_way, two) in zip(ours, theirs, strict=True):
+        assert way == same_way
+        np.testing.assert_array_equal(one, two, err_msg=way)
     fresh, kept = engine.view(), engine.view()
-    part = fresh.take([3, 1])
     kept.keep()
-    for view in (fresh, part, kept, kept.take([2]), engine.view(seats=1)):
+    for view in (fresh, fresh.take([3, 1]), kept, kept.take([2]), engine.view(seats=1)):
         assert ways_to_the_table(view, engine) == []
-    engine.step(choose_actions(engine, np.random.default_rng(0)))
+    engine.step(choose_actions(engine, RNG(0)))
     assert ways_to_the_table(fresh, engine) == []
+
+
+def test_worlds_lead_to_their_own_tables_alone():
+    engine = positions("hebei")
+    worlds = engine.view().worlds(2, RNG(0))
+    assert ways_to_the_table(worlds, worlds)
+    memory = engine.state.arrays().values()
+    for way, found in reached(worlds):
+        assert found is not engine, way
+        assert not isinstance(found, np.ndarray) or not any(np.shares_memory(found, each) for each in memory), way
 
 
 class Looks:
@@ -152,42 +221,6 @@ def test_ways_that_are_there_are_found():
     assert ways_to_the_table(Holds({"a": [engine]}), engine)
     assert ways_to_the_table(Holds(engine.moves), engine)
     assert ways_to_the_table(Holds(engine.state.hand[0, 1, 3:5]), engine)
-
-
-@pytest.mark.parametrize("variant", ALL)
-def test_what_arrays_of_a_view_are_parts_of_tells_nothing_either(variant):
-    """All arrays that attributes lead to are the same with other hidden tiles behind them."""
-    engine = positions(variant)
-    other = engine.select(np.arange(engine.num_games))
-    other.resample_hidden(engine.seat_to_act, np.random.default_rng(11))
-    ours, theirs = (
-        [(way, found) for way, found in reached(each.view()) if isinstance(found, np.ndarray)]
-        for each in (engine, other)
-    )
-    assert [way for way, _ in ours] == [way for way, _ in theirs]
-    for (way, one), (_, two) in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(one, two, err_msg=way)
-
-
-def test_worlds_lead_to_their_own_tables_alone():
-    engine = positions("hebei")
-    worlds = engine.view().worlds(2, np.random.default_rng(0))
-    assert ways_to_the_table(worlds, worlds)
-    memory = engine.state.arrays().values()
-    for way, found in reached(worlds):
-        assert found is not engine, way
-        assert not isinstance(found, np.ndarray) or not any(np.shares_memory(found, each) for each in memory), way
-
-
-@pytest.mark.parametrize("variant", ALL)
-def test_worlds_do_not_say_which_deal_they_come_from(variant):
-    """The number of a game in its seed, and of its hand, with a seed that is known, are all tiles."""
-    engine = positions(variant, num_hands=3)
-    assert len(set(engine.state.stream.tolist())) > 1
-    worlds = engine.view().worlds(2, np.random.default_rng(0)).state
-    assert not worlds.stream.any()
-    assert not worlds.hands_dealt.any()
-    assert not np.isin(worlds.seed, engine.state.seed).any()
 
 
 def test_whoever_holds_the_engine_knows_which_games_a_view_shows():

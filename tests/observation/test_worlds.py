@@ -74,15 +74,19 @@ def test_worlds_leave_the_games_as_they_are(variant):
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
-def test_worlds_do_not_remember_what_was_drawn_or_answered():
-    engine = positions("wuhan")
+def test_worlds_do_not_remember_what_was_drawn_or_answered_nor_which_deal_they_come_from():
+    """The number of a game in its seed, and of its hand, with a seed that is known, are all tiles."""
+    engine = positions("wuhan", num_hands=3)
+    assert len(set(engine.state.stream.tolist())) > 1
     assert (engine.state.best_seat >= 0).any()
     worlds = engine.view().worlds(1, np.random.default_rng(0)).state
     places = np.arange(worlds.wall.shape[1])
     is_drawn = (places < worlds.front[:, None]) | (places >= places.size - worlds.back[:, None])
     assert (worlds.wall[is_drawn] == -1).all()
     assert (worlds.best_seat == -1).all()
-    assert not (worlds.seed == engine.state.seed).any()
+    assert not worlds.stream.any()
+    assert not worlds.hands_dealt.any()
+    assert not np.isin(worlds.seed, engine.state.seed).any()
 
 
 def test_hidden_tiles_are_everywhere_alike():
@@ -169,9 +173,13 @@ def test_nearness_that_is_none(opponent_hands):
 
 
 @pytest.mark.parametrize(
-    "chances", [[[[1.0]]], "near", None, np.array([[["a"]]]), np.ones((1, 1, 0)), np.ones((0, 1, 1))]
+    "chances",
+    [
+        *([[[1.0]]], "near", None, np.array([[["a"]]]), np.ones((1, 1, 0)), np.ones((0, 1, 1))),
+        *(np.ones((1, 1)), np.full((1, 1, 2), -0.5), np.full((1, 1, 2), 0.4)),
+    ],
 )
-def test_chances_of_nearness_that_are_no_numbers(chances):
+def test_chances_of_nearness_that_are_none(chances):
     with pytest.raises(ViewError, match="chances of opponent_hands"):
         OpponentHands(chances)
 
@@ -190,24 +198,16 @@ class Looks:
 
 
 def test_opponents_have_worlds():
-    agent = Looks()
+    agent, agents = Looks(), [Looks(), Looks(), RandomAgent()]
     env = gymnasium.make("mahjong_env/Hebei-v0", opponents=agent)
-    _, info = env.reset(seed=1)
-    for _ in range(5):
+    envs = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=6, opponents=agents)
+    (_, info), (_, infos) = env.reset(seed=1), envs.reset(seed=1)
+    for _ in range(10):
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
         if over:
             _, info = env.reset()
-    assert agent.drawn > 5
-
-
-def test_opponents_of_many_tables_have_worlds():
-    agents = [Looks(), Looks(), RandomAgent()]
-    envs = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=6, opponents=agents)
-    _, infos = envs.reset(seed=1)
-    for _ in range(10):
-        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
-    assert agents[0].drawn > 5
-    assert agents[1].drawn > 5
+    assert min(looks.drawn for looks in (agent, *agents[:2])) > 5
 
 
 @pytest.mark.parametrize("variant", ALL)
@@ -242,12 +242,6 @@ def test_near_worlds_know_nothing_that_is_hidden(variant):
     theirs = other.view().worlds(2, np.random.default_rng(5), opponent_hands).state.arrays()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
-
-
-@pytest.mark.parametrize("chances", [np.ones((1, 1)), np.full((1, 1, 2), -0.5), np.full((1, 1, 2), 0.4)])
-def test_chances_of_nearness_that_are_none(chances):
-    with pytest.raises(ViewError, match="chances of opponent_hands"):
-        OpponentHands(chances)
 
 
 def test_distances_are_drawn_as_often_as_their_chances_say():

@@ -45,10 +45,6 @@ def test_fewer_chows():
             assert counted(chows) in as_written(chows), chows
 
 
-def test_the_same_row_is_not_made_twice_with_one_set():
-    assert counted([19, 10, 10]) == {"Pure Double Chow": 1, "Mixed Double Chow": 1}
-
-
 def test_the_best_choice_counts_and_not_the_first():
     rows = [Combination("triplets", False, ((0,),)), Combination("triplets", False, ((0, 0),))]
     pungs = np.bincount([3, 12, 21], minlength=34)[None].astype(np.int8)
