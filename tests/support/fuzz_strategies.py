@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 import numpy as np
 from hypothesis import Phase, settings
@@ -74,16 +73,8 @@ MELDS = st.one_of(
 )
 
 
-def counted(kinds):
-    """How many tiles of each kind."""
-    return Counter(int(kind) for kind in kinds)
-
-
-# --- Deals -------------------------------------------------------------------------------------------------------
-
-
 def possible_deal(rules, seed):
-    """A deal that can be dealt, and what it names: hands, draws and replacements as kinds."""
+    """A deal that can be dealt, with some tiles of hands and wall named."""
     rng = np.random.default_rng(seed)
     dealer = int(rng.integers(rules.seats))
     sizes = rng.integers(0, rules.hand_size + 1, rules.seats)
@@ -93,14 +84,12 @@ def possible_deal(rules, seed):
     replacements = rng.integers(5)
     sizes = [*sizes, rng.integers(7) if rng.random() < 0.8 else room - replacements, replacements]
     tiles = rng.permutation(np.repeat(np.arange(len(KIND_NAMES)), rules.deck))
-    parts = [part.tolist() for part in np.split(tiles[: sum(sizes)], np.cumsum(sizes)[:-1])]
-    named = {"hands": parts[:-2], "draws": parts[-2], "replacements": parts[-1]}
-    deal = Deal(
-        hands=[format_tiles(hand) for hand in named["hands"]],
-        draws=format_tiles(named["draws"]),
-        replacements=format_tiles(named["replacements"]),
+    *hands, draws, back = (format_tiles(part.tolist()) for part in np.split(tiles[: sum(sizes)], np.cumsum(sizes)[:-1]))
+    return Deal(
+        hands=hands,
+        draws=draws,
+        replacements=back,
         dealer=dealer,
         dealer_streak=int(rng.integers(9)),
         round_wind=[None, "1z", "2z", "3z", "4z"][rng.integers(5)],
     )
-    return deal, named
