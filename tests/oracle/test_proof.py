@@ -13,7 +13,7 @@ from proof import __main__ as proof_command
 from proof.__main__ import main
 from proof.batches import ProofError, make_batch, play_batch, play_recipes
 from proof.watch import missing, required
-from soak import Soak
+from soak import growth, play_one
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 
@@ -76,12 +76,6 @@ def test_a_difference_ends_the_run_and_can_be_played_again(monkeypatch, capsys):
 
 
 def test_the_soak_plays_every_variant_and_notices_growth():
-    soak = Soak(steps=60)
-    for _ in range(2 * len(VARIANTS)):
-        soak.play_one(seed=soak.engines, games=8)
-    assert soak.hands > 0
-    assert soak.decisions == 2 * len(VARIANTS) * 60 * 8
-    soak.samples = [(float(second), 100.0) for second in range(100)]
-    assert soak.growth() == 0
-    soak.samples = [(float(second), 100.0 + second) for second in range(100)]
-    assert soak.growth() > 30
+    assert sum(play_one(number, 0, games=8, steps=60) for number in range(2 * len(VARIANTS))) > 0
+    assert growth([100.0] * 100) == 0
+    assert growth([100.0 + second for second in range(100)]) > 30
