@@ -14,8 +14,9 @@ The luck of the deal is left to the seat rotations: luck sums to zero over the s
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, split_wilds
 from mahjong_env.hands.kind_sets import (
     ALL_KINDS,
     BIT_OF_KIND,
+    CountPlanes,
     KindSets,
     count_planes,
     count_tiles,
@@ -52,7 +54,7 @@ _MOST_LEFT: Final = 2 / 3
 @cache
 def _fitted() -> dict[str, Any]:
     """Return by variant the shipped weights, and the share of the variance of points that they leave."""
-    return json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"] if WEIGHTS_FILE.exists() else {}
+    return json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
 
 
 def weights_of(rules: Rules) -> NDArray[np.float64]:
@@ -65,21 +67,16 @@ def weights_of(rules: Rules) -> NDArray[np.float64]:
     if rules.name not in fitted:
         raise AgentError(
             f"there are no weights of control variates for {rules.name!r}; there are for "
-            f"{', '.join(fitted) or 'none'}. mahjong-env fit-control-variates --variant {rules.name} makes them"
+            f"{', '.join(fitted)}. mahjong-env fit-control-variates --variant {rules.name} makes them"
         )
     by_name = fitted[rules.name]["weights"]
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
-def share_left(rules: Rules) -> float | None:
-    """Return the share of the variance of points that the shipped weights leave to a variant; None without weights."""
-    return float(_fitted()[rules.name]["left"]) if rules.name in _fitted() else None
-
-
 def useful_weights(rules: Rules) -> NDArray[np.float64] | None:
     """Return the weights of the control variates where they explain enough of the variance of points, else None."""
-    left = share_left(rules)
-    return weights_of(rules) if left is not None and left < _MOST_LEFT else None
+    fitted = _fitted().get(rules.name)
+    return weights_of(rules) if fitted is not None and fitted["left"] < _MOST_LEFT else None
 
 
 class Luck:
@@ -98,7 +95,7 @@ class Luck:
         games, seats = state.hand.shape[:2]
         self._stays = ~np.asarray(rules.flower_kinds, np.bool_)[:NUM_KINDS]
         self._code = np.full((games, seats, 4), -1, np.int32)
-        self._helps, self._far = np.zeros((games, seats), np.uint64), np.zeros((games, seats), np.int8)
+        self._helps, self._distance = np.zeros((games, seats), np.uint64), np.zeros((games, seats), np.int8)
         self._front, self._back = state.front.copy(), state.back.copy()
         self._wall_size = state.wall.shape[1]
         self._in_wall = state.wall_counts(np.arange(games))
@@ -122,7 +119,7 @@ class Luck:
         # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
         drew = drew[(state.phase[drew] == Phase.TURN) & (state.drawn[drew] >= 0)]
         if drew.size:
-            self._waiting.append(self._draws(drew))
+            self._waiting.append(_Draws(self, drew))
             self._draws_waiting += len(drew)
             if self._draws_waiting >= _DRAWS_AT_ONCE:
                 self._settle()
@@ -192,43 +189,28 @@ class Luck:
         drawn = np.full(code.shape[:2], -1)
         drawn[row, seat] = kind
         where, who = np.nonzero(changed)
-        if where.size:
-            self._look_at(games[where], who, code[where, who], drawn[where, who])
-
-    def _look_at(
-        self, game: NDArray[np.intp], seat: NDArray[np.intp], code: NDArray[np.int32], drawn: NDArray[np.intp]
-    ) -> None:
-        state = self._state
-        hand, wild = state.hand[game, seat], state.wild[game].astype(np.intp)
+        if not where.size:
+            return
+        game, code, drawn = games[where], code[where, who], drawn[where, who]
+        hand, wild = state.hand[game, who], state.wild[game].astype(np.intp)
         has = np.flatnonzero(drawn >= 0)
         hand[has, drawn[has]] -= 1
         hand, wilds = split_wilds(hand, wild)
-        melds = state.num_melds[game, seat].astype(np.intp)
+        melds = state.num_melds[game, who].astype(np.intp)
         rules = self._engine.rules
         counts = count_planes(hand) if needs_counts(rules) else None
         laid = None
         if rules.aims is not None:
             every_kind_left = np.zeros(len(game), np.uint64)
-            laid = Melded.of(state.meld_type[game, seat], state.meld_kind[game, seat], every_kind_left)
+            laid = Melded.of(state.meld_type[game, who], state.meld_kind[game, who], every_kind_left)
         codes = code.T.astype(np.intp, order="C")
         found = shanten(Hands(codes, wilds, rules.sets - melds, melds == 0, counts, laid), rules)
         helps = found.kinds_that_help(found.distance)
         some = np.flatnonzero(wild >= 0)
         helps[some] |= BIT_OF_KIND[wild[some]]
-        self._code[game, seat] = code
-        self._helps[game, seat] = helps & pack(self._stays[None])
-        self._far[game, seat] = found.distance
-
-    def _draws(self, games: NDArray[np.intp]) -> _Draws:
-        state = self._state
-        seat, kind = state.turn[games].astype(np.intp), state.drawn[games].astype(np.intp)
-        rows: Any = np.arange(len(games))
-        wall = self._in_wall[games, :NUM_KINDS] * self._stays
-        wall[rows, kind] += 1
-        hand = state.hand[games, seat]
-        hand[rows, kind] -= 1
-        left = state.left(games) / self._drawable[games]
-        return _Draws(self._engine, games, seat, kind, hand, wall, left, self._helps[games], self._far[games])
+        self._code[game, who] = code
+        self._helps[game, who] = helps & pack(self._stays[None])
+        self._distance[game, who] = found.distance
 
 
 def _in_units(points: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -283,11 +265,11 @@ class _Draws:
 
     Attributes:
         engine: the games, after the draw.
-        games: [n] their numbers; ``rows`` are 0, 1, 2, ...
+        games: [n] their numbers.
         seat: [n] who drew.
         kind: [n] what.
         hand: [n, 34] the drawer's concealed tiles.
-        wall: [n, 34] the tiles that might have been drawn, flowers left out; ``total`` [n] of them.
+        wall: [n, 34] the tiles that might have been drawn, flowers left out.
         helps: [n, S] the kinds that bring each hand nearer to a win.
         distance: [n, S] how far each hand is from a win; ``far`` [n] the drawer's, from 0 for one tile on.
         waits: [n, S] who is one tile from a win, the drawer left out.
@@ -299,46 +281,39 @@ class _Draws:
             ``won_how`` [k] the first of their features (`_PAY`).
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        games: NDArray[np.intp],
-        seat: NDArray[np.intp],
-        kind: NDArray[np.intp],
-        hand: NDArray[np.int8],
-        wall: NDArray[np.int8],
-        left: NDArray[np.float64],
-        helps: KindSets,
-        distance: NDArray[np.int8],
-    ) -> None:
-        """Look at draws, when [n] ``left`` is the share of the drawable tiles that is left."""
-        self.engine, self.games, self.seat, self.kind, self.left = engine, games, seat, kind, left
-        self.hand, self.wall, self.helps, self.distance = hand, wall, helps, distance
-        self.rows = np.arange(len(games))
-        self.total = wall.sum(axis=1).astype(np.float64)
-        self._planes = count_planes(wall)
-        self.far = np.clip(distance[self.rows, seat], 1, FAR).astype(np.intp) - 1
+    def __init__(self, luck: Luck, games: NDArray[np.intp]) -> None:
+        """Look at what the seats whose turn it is in [n] games have just drawn."""
+        self.engine, self.games, state = luck._engine, games, luck._state
+        rows = self.rows
+        self.seat, self.kind = state.turn[games].astype(np.intp), state.drawn[games].astype(np.intp)
+        self.wall = luck._in_wall[games, :NUM_KINDS] * luck._stays
+        self.wall[rows, self.kind] += 1
+        self.hand = state.hand[games, self.seat]
+        self.hand[rows, self.kind] -= 1
+        self.helps, self.distance = luck._helps[games], luck._distance[games]
+        self.far = np.clip(self.distance[rows, self.seat], 1, FAR).astype(np.intp) - 1
+        left = state.left(games) / luck._drawable[games]
         self.part = np.clip((PARTS * (1 - left)).astype(np.intp), 0, PARTS - 1)
-        self.waits = distance <= 1
-        self.waits[self.rows, seat] = False
-        state = engine.state
+        self.waits = self.distance <= 1
+        self.waits[rows, self.seat] = False
         self.wild, self.dealer = state.wild[games].astype(np.intp), state.dealer[games]
-        self.melds, self.pungs = state.num_melds[games, seat], state.open_pung[games, seat]
+        self.melds, self.pungs = state.num_melds[games, self.seat], state.open_pung[games, self.seat]
         self._find_wins()
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """[n] 0, 1, 2, ..."""
+        return np.arange(len(self.games))
 
     @classmethod
     def joined(cls, parts: Sequence[_Draws]) -> _Draws:
         """Return several draws as one."""
-        if len(parts) == 1:
-            return parts[0]
         draws = cls.__new__(cls)
         draws.engine = parts[0].engine
         for name, array in vars(parts[0]).items():
             if isinstance(array, np.ndarray):
                 setattr(draws, name, np.concatenate([getattr(part, name) for part in parts]))
-        draws._planes = count_planes(draws.wall)
-        first = np.cumsum([0, *(len(part.rows) for part in parts)])
-        draws.rows = np.arange(first[-1])
+        first = np.cumsum([0, *(len(part.games) for part in parts)])
         draws.won_in = np.concatenate([part.won_in + start for part, start in zip(parts, first, strict=False)])
         wins = [part.wins for part in parts if part.wins is not None]
         draws.wins = Wins.join(wins) if wins else None
@@ -381,11 +356,15 @@ class _Draws:
             wins.append(wins_from_state(rules, state, others, tile[own:], Source.DISCARD, giver))
         self.wins: Wins | None = Wins.join(wins) if wins else None
 
+    @cached_property
+    def _planes(self) -> CountPlanes:
+        return count_planes(self.wall)
+
     def shares(self, kinds: KindSets) -> NDArray[np.float64]:
         """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
-        return np.asarray(count_tiles(kinds, self._planes) / self.total)
+        return np.asarray(count_tiles(kinds, self._planes) / self.wall.sum(axis=1))
 
-    def innovations(self, kinds: Sequence[KindSets]) -> NDArray[np.float64]:
+    def innovations(self, *kinds: KindSets) -> NDArray[np.float64]:
         """Return [q, n] 1 where the tile was one of these q times [n] kinds, else 0, less the probability of that."""
         stacked = np.stack(kinds)
         return (stacked & BIT_OF_KIND[self.kind] != _NO_KIND) - self.shares(stacked)
@@ -398,40 +377,8 @@ class _Draws:
         return gain
 
 
-class _Innovations:
-    """The innovations of n draws, added up one at a time: each by its feature, or their luck alone.
-
-    Attributes:
-        found: [n, S, F] without weights, with weights [n, S].
-    """
-
-    def __init__(self, draws: _Draws, weights: NDArray[np.float64] | None) -> None:
-        shape = draws.helps.shape
-        self.found: NDArray[np.float64] = np.zeros(shape if weights is not None else (*shape, len(FEATURES)))
-        self._weights, self._rows = weights, draws.rows
-
-    def add(
-        self, name: str, values: NDArray[np.float64], number: Any = 0, rows: NDArray[np.intp] | None = None
-    ) -> None:
-        """Add to the innovations of a name.
-
-        Args:
-            name: of `_SIZES`.
-            values: [k, S] what the seats gain.
-            number: which innovation of that name; [k] or the same for all.
-            rows: [k] ascending, the draws that are meant; None: all.
-        """
-        feature = _FIRST[name] + number
-        if self._weights is None:
-            at = self._rows if rows is None else rows
-            feature = np.broadcast_to(feature, at.shape)[:, None]
-            np.add.at(self.found, (at[:, None], np.arange(values.shape[1]), feature), values)
-            return
-        weighted = values * self._weights[feature, None]
-        if rows is None:
-            self.found += weighted
-        else:
-            np.add.at(self.found, rows, weighted)
+_Innovation = tuple[str, NDArray[np.float64], Any]
+"""A feature's name in `_SIZES`, what draws [k] are worth by it to the seats [k, S], and its number: one or [k]."""
 
 
 def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -444,15 +391,22 @@ def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> ND
     Returns:
         [n, S, F] the innovations named by `FEATURES`; with weights [n, S] their weighted sums.
     """
-    sums = _Innovations(draws, weights)
-    _add_own(draws, sums)
-    _add_others(draws, sums)
-    _add_payments(draws, sums)
-    return sums.found
+    shape = draws.helps.shape
+    found = np.zeros(shape if weights is not None else (*shape, len(FEATURES)))
+    for rows, parts in ((draws.rows, chain(_own(draws), _others(draws))), (draws.won_in, _payments(draws))):
+        for name, values, number in parts:
+            feature = _FIRST[name] + np.asarray(number)[..., None]
+            if weights is None:
+                np.add.at(found, (rows[:, None], np.arange(shape[1]), feature), values)
+            elif rows is draws.won_in:  # a draw makes several wins possible, or none
+                np.add.at(found, rows, values * weights[feature])
+            else:
+                found += values * weights[feature]
+    return found
 
 
-def _add_own(draws: _Draws, sums: _Innovations) -> None:
-    """Add what the tile does for the drawer, and who of the others loses more, and who less, if it comes nearer."""
+def _own(draws: _Draws) -> Iterator[_Innovation]:
+    """Yield what the tile does for the drawer, and who of the others loses more, and who less, if it comes nearer."""
     rows, hand, wild = draws.rows, draws.hand, draws.wild
     helps = draws.helps[rows, draws.seat]
     has_wild = wild >= 0
@@ -462,15 +416,13 @@ def _add_own(draws: _Draws, sums: _Innovations) -> None:
     is_one_suit = suits.max(axis=1) >= suits.sum(axis=1) - 1
     has_pairs = (natural // 2).sum(axis=1) >= _MANY_PAIRS
     nearer, wild_tile, fourth, of_pung, third, second, honour = draws.innovations(
-        (
-            helps,
-            np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND),
-            pack(hand == 3),
-            pack(draws.pungs),
-            pack(hand == 2),
-            pack(hand == 1),
-            np.full(len(rows), _HONOURS),
-        )
+        helps,
+        np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND),
+        pack(hand == 3),
+        pack(draws.pungs),
+        pack(hand == 2),
+        pack(hand == 1),
+        np.full(len(rows), _HONOURS),
     )
     far, part, gain = draws.far, draws.part, draws.gain(draws.seat)
     for name, number, value in (
@@ -491,40 +443,40 @@ def _add_own(draws: _Draws, sums: _Innovations) -> None:
         ("second tile", 0, second),
         ("honour", 0, honour),
     ):
-        sums.add(name, gain * value[:, None], number)
+        yield name, gain * value[:, None], number
     seats = gain.shape[1]
     is_dealer = np.arange(seats) == draws.dealer[:, None]
     is_dealer[rows, draws.seat] = False
     for name, who in (("nearer, cost of who waits", draws.waits), ("nearer, cost of the dealer", is_dealer)):
         more = who - who.sum(axis=1, keepdims=True) / (seats - 1)
         more[rows, draws.seat] = 0
-        sums.add(name, -more * nearer[:, None], far)
+        yield name, -more * nearer[:, None], far
 
 
-def _add_others(draws: _Draws, sums: _Innovations) -> None:
-    """Add what the tile does for others who could use it."""
+def _others(draws: _Draws) -> Iterator[_Innovation]:
+    """Yield what the tile does for others who could use it."""
     rows, seats = draws.rows, draws.helps.shape[1]
     helps = draws.helps[rows, draws.seat]
     for ahead in range(1, seats):
         seat = (draws.seat + ahead) % seats
         waits, wants = draws.waits[rows, seat], draws.helps[rows, seat]
-        useless, useful = draws.innovations((wants & ~helps, wants & helps))
+        useless, useful = draws.innovations(wants & ~helps, wants & helps)
         gain = draws.gain(seat)
         far = np.clip(draws.distance[rows, seat], 2, FAR) - 2
         name = "wanted by the next" if ahead == 1 else "wanted by another"
-        sums.add(name, gain * (useless * ~waits)[:, None], far)
+        yield name, gain * (useless * ~waits)[:, None], far
         given = np.zeros_like(gain)
         given[rows, seat], given[rows, draws.seat] = 1, -1
         for name, who in (("risk", given), ("lost", gain)):
             for number, innovation in enumerate((useless, useful)):
-                sums.add(name, who * (innovation * waits)[:, None], number)
+                yield name, who * (innovation * waits)[:, None], number
 
 
-def _add_payments(draws: _Draws, sums: _Innovations) -> None:
-    """Add what the wins pay that the tile makes possible, less what was to be expected of it."""
+def _payments(draws: _Draws) -> Iterator[_Innovation]:
+    """Yield what the wins pay that the tile makes possible, less what was to be expected of it."""
     if draws.wins is None:
         return
     scores = draws.engine.rules.score(draws.wins)
     paid, row, kind = np.where(scores.legal[:, None], scores.payments, 0), draws.won_in, draws.won_by
-    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.total[row]
-    sums.add("own win", paid * innovation[:, None], draws.won_how - _FIRST["own win"] + draws.part[row], row)
+    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.wall.sum(axis=1)[row]
+    yield "own win", paid * innovation[:, None], draws.won_how - _FIRST["own win"] + draws.part[row]
