@@ -219,7 +219,7 @@ def melded(view: View, row: NDArray[np.intp]) -> Melded:
 
 
 def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Hands:
-    """Return the concealed tiles that actions other than discards leave; `Hands.counts` where it can matter."""
+    """Return the concealed tiles that actions leave; `Hands.counts` where it can matter, but after discards."""
     hands = concealed(view, row)
     kind, amount, new_melds = _given_up(view, row, chosen)
     is_wild = kind == view.wild[row]
@@ -240,7 +240,7 @@ def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> 
 
 
 def tiles_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Return [m, 34] int8 the concealed tiles, wild ones included, that actions other than discards leave."""
+    """Return [m, 34] int8 the concealed tiles, wild ones included, that actions leave."""
     tiles = view.hand[row]
     kind, amount, _ = _given_up(view, row, chosen)
     tiles[np.arange(len(row)), kind] -= amount

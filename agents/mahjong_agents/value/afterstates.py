@@ -5,21 +5,20 @@ The network of `mahjong_agents.value.agent` estimates their values; agents compa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.plans import melds_after
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands
-from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles, pack
-from mahjong_env.hands.shanten import Hands, Melded
-from mahjong_env.observation.acceptance import kinds_wanted, tiles_after
+from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
+from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
 
 Numbers = NDArray[np.float32]
@@ -70,24 +69,14 @@ class Afterstates:
         self.type = TYPE_OF[action]
         offered, of_kong = np.maximum(view.offered[row], 0), (action - CONCEALED_KONG) % NUM_KINDS
         self.kind = np.select([self.type == 0, self.type <= _ADDED], [action, of_kong], offered).astype(np.intp)
-        is_discard = self.type == 0
-        self.tiles = np.zeros((len(row), NUM_KINDS), np.int8)
-        self.tiles[is_discard] = view.hand[row[is_discard]]
-        self.tiles[is_discard, action[is_discard]] -= 1
-        self.tiles[~is_discard] = tiles_after(view, row[~is_discard], action[~is_discard])
+        self.tiles = tiles_after(view, row, action)
         self.wild = view.wild[row].astype(np.intp)
         self.natural, self.wilds = split_wilds(self.tiles, self.wild)
-        from_three = view.hand[row, self.kind] >= 3
-        self._is_new_meld = np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
-        self.num_melds = view.num_melds[row, 0].astype(np.intp) + self._is_new_meld
-        self._sets = np.maximum(rules.sets - self.num_melds, 0)
         counts = count_planes(self.natural) if needs_counts(rules) else None
-        codes = encode(self.natural).T.astype(np.intp, order="C")
-        melds = None
-        if rules.aims is not None:
-            after = melds_after(view, row, action)
-            melds = Melded.of(after.type, after.kind, pack(view.unseen[row] == 0))
-        self.shanten = shanten(Hands(codes, self.wilds, self._sets, self.num_melds == 0, counts, melds), rules)
+        self._hands = replace(hands_after(view, row, action), counts=counts)
+        self.num_melds = rules.sets - self._hands.sets
+        self._is_new_meld = self.num_melds > view.num_melds[row, 0]
+        self.shanten = shanten(self._hands, rules)
         self.distance = np.maximum(self.shanten.distance, np.int8(1))
         wild = self.wild.astype(np.int8) if rules.has_wild else None
         self._helping = kinds_wanted(self.shanten, self.distance, wild, rules)
@@ -209,7 +198,7 @@ class Afterstates:
         with_pair = self.natural.copy()
         honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
         with_pair[np.arange(len(wilds)), honour] += 2
-        of_sets = cheapest_hands(encode(with_pair).T, self._sets).short.astype(np.intp)
+        of_sets = cheapest_hands(encode(with_pair).T, self._hands.sets).short.astype(np.intp)
         has_some = wilds > 0
         return np.concatenate(
             [

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.annotations import Annotation, annotate
 from mahjong_agents.greedy import reference_agent
+from mahjong_agents.policy.network import greatest_of_rows
 from mahjong_agents.value.afterstates import Numbers, actions_but_wins
 from mahjong_agents.value.plan_value import PlanValueAgent
 from mahjong_env import VARIANTS, AgentError, Rules, View
@@ -83,18 +84,14 @@ class ValueAgent:
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         for start in range(0, len(doubtful), _ROWS):
             rows = doubtful[start : start + _ROWS]
-            left = actions_but_wins(view, rows)
+            left = actions_but_wins(view.take(rows), np.arange(len(rows)))
             points = network(left.numbers()).points
-            worth = points + margin * (left.action == actions[left.row])
-            # The first best action of each row.
-            first = np.flatnonzero(np.diff(left.row, prepend=-1))
-            best = np.repeat(np.maximum.reduceat(worth, first), np.diff(first, append=len(worth)))
-            at = np.flatnonzero(worth == best)
-            actions[rows] = left.action[at[np.unique(left.row[at], return_index=True)[1]]]
+            worth = points + margin * (left.action == actions[rows[left.row]])
+            actions[rows] = left.action[greatest_of_rows(worth, left.row)]
             if notes is not None:
-                told = annotate("values", len(view), left.row, left.action, points * network.sigma)
-                for row in rows.tolist():
-                    notes[row] = told[row]
+                told = annotate("values", len(rows), left.row, left.action, points * network.sigma)
+                for row, note in zip(rows.tolist(), told, strict=True):
+                    notes[row] = note
         return actions
 
 
