@@ -84,14 +84,14 @@ class ValueAgent:
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         for start in range(0, len(doubtful), _ROWS):
             rows = doubtful[start : start + _ROWS]
-            left = actions_but_wins(view.take(rows), np.arange(len(rows)))
+            left = actions_but_wins(view, rows)
             points = network(left.numbers()).points
-            worth = points + margin * (left.action == actions[rows[left.row]])
-            actions[rows] = left.action[greatest_of_rows(worth, left.row)]
+            worth = points + margin * (left.action == actions[left.row])
+            actions[rows] = left.action[greatest_of_rows(worth, np.searchsorted(rows, left.row))]
             if notes is not None:
-                told = annotate("values", len(rows), left.row, left.action, points * network.sigma)
-                for row, note in zip(rows.tolist(), told, strict=True):
-                    notes[row] = note
+                told = annotate("values", len(view), left.row, left.action, points * network.sigma)
+                for row in rows.tolist():
+                    notes[row] = told[row]
         return actions
 
 
