@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,8 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 _END_SECONDS: Final = 1.0
-_CHUNK: Final = 2**16
-_CHUNKS: Final = 64  # of what a bot says that wait to be read; then it waits itself
+_LINES: Final = 1024  # of what a bot says that wait to be read; then it waits itself
 _LONGEST: Final = 2**16  # bytes of a line
 _ERRORS: Final = 2000  # bytes of a bot's errors that are kept
 _SHOWN: Final = 5  # their lines in a message
@@ -53,15 +51,13 @@ class BotProcess:
                 log.mkdir(parents=True, exist_ok=True)
             words = command if on_windows else shlex.split(command)
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-            self._process = subprocess.Popen(words, bufsize=0, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
+            self._process = subprocess.Popen(words, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
         except (OSError, ValueError, IndexError) as error:
             raise BotError(f"it cannot be started: {error}") from None
         self.note = partial(_log, None if log is None else log / f"{log_name or self._process.pid}.jsonl")
         self._to: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._from: queue.Queue[bytes] = queue.Queue(_CHUNKS)
+        self._from: queue.Queue[bytes] = queue.Queue(_LINES)
         self._errors = bytearray()
-        self._lines: list[bytes] = []
-        self._rest = b""
         self.end = weakref.finalize(self, _end, self._process, self._to, self._from)
         self._threads = [
             threading.Thread(target=serve, args=(pipe, other), daemon=True)
@@ -86,25 +82,19 @@ class BotProcess:
         Raises:
             BotError: there is none in time, it has ended, or the line has no end.
         """
-        deadline = time.monotonic() + seconds
-        while not self._lines:
-            try:
-                chunk = self._from.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise BotError(f"it has not answered within {seconds:g} s") from None
-            if not chunk and self._rest and may_end:
-                chunk = b"\n"  # a last line without an end
-                self._from.put(b"")
-            if not chunk:
-                if may_end:
-                    self._from.put(b"")
-                    return None
-                raise BotError(f"it has ended ({self.exit()})")
-            *whole, self._rest = (self._rest + chunk).split(b"\n")
-            self._lines = whole[::-1]
-            if max(map(len, (*whole, self._rest))) > _LONGEST:
-                raise BotError(f"it writes a line of more than {_LONGEST} bytes")
-        return self._lines.pop().decode(errors="replace")
+        try:
+            line = self._from.get(timeout=seconds)
+        except queue.Empty:
+            raise BotError(f"it has not answered within {seconds:g} s") from None
+        text = line.removesuffix(b"\n")
+        if len(text) > _LONGEST:
+            raise BotError(f"it writes a line of more than {_LONGEST} bytes")
+        if text != line or (text and may_end):  # the last line may have no end
+            return text.decode(errors="replace")
+        self._from.put(b"")
+        if may_end:
+            return None
+        raise BotError(f"it has ended ({self.exit()})")
 
     def exit(self) -> str:
         """How it has ended, in words."""
@@ -131,22 +121,22 @@ def short(said: Any) -> str:
 def _write(pipe: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
     with suppress(OSError), pipe:  # the process has ended, which its output tells
         while (data := lines.get()) is not None:
-            while data:
-                data = data[pipe.write(data) :]
+            pipe.write(data)
+            pipe.flush()
 
 
 def _read(pipe: IO[bytes], take: Callable[[bytes], object]) -> None:
     with suppress(OSError), pipe:
-        while chunk := pipe.read(_CHUNK):
-            take(chunk)
+        while line := pipe.readline(_LONGEST + 1):
+            take(line)
     take(b"")
 
 
-def _keep_errors(kept: bytearray, note: Callable[[str, str], object], chunk: bytes) -> None:
-    kept.extend(chunk)
+def _keep_errors(kept: bytearray, note: Callable[[str, str], object], line: bytes) -> None:
+    kept.extend(line)
     del kept[:-_ERRORS]
-    if chunk:
-        note("errors", json.dumps(chunk.decode(errors="replace")))
+    if line:
+        note("errors", json.dumps(line.decode(errors="replace")))
 
 
 def _end(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None], said: queue.Queue[bytes]) -> None:

@@ -218,20 +218,19 @@ class CommandAgent(ProgramAgent):
 
     def _start(self) -> BotProcess:
         """Start and greet the program."""
+        process = None
         try:
             process = BotProcess(self._command, self._log)
             _tell(process, [f'{{"type":"hello","version":{VERSION}}}\n'])
-            try:
-                ready = _message(process, _START_SECONDS)
-                if ready.get("type") != "ready" or not isinstance(ready.get("name", ""), str):
-                    raise BotError(
-                        f"it answers the greeting with {short(ready)}, not with a message of the type 'ready'"
-                    )
-            except BotError as error:
-                process.end()
-                raise BotError(f"{error}{process.last_errors()}") from None
+            ready = _message(process, _START_SECONDS)
+            if ready.get("type") != "ready" or not isinstance(ready.get("name", ""), str):
+                raise BotError(f"it answers the greeting with {short(ready)}, not with a message of the type 'ready'")
         except BotError as error:
-            raise AgentError(f"the bot {self._command!r}: {error}") from None
+            errors = ""
+            if process is not None:
+                process.end()
+                errors = process.last_errors()
+            raise AgentError(f"the bot {self._command!r}: {error}{errors}") from None
         self.name = f"command:{ready.get('name') or self._command}"
         return process
 
