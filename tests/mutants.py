@@ -261,7 +261,7 @@ FAULTS = (
         ),
     ),
     *faults(
-        "agents/mahjong_agents/botzone_messages.py",
+        "agents/mahjong_agents/botzone.py",
         "agents/test_botzone.py",
         (
             "botzone-mixes-up-seats",

@@ -18,8 +18,7 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.base import games_at_once
-from mahjong_agents.botzone import BotzoneAgent
-from mahjong_agents.botzone_messages import seen_by
+from mahjong_agents.botzone import BotzoneAgent, seen_by
 from mahjong_agents.botzone_player import BotzonePlayer
 from mahjong_env import ACTIONS, Deal, make_engine
 from mahjong_env.records import botzone
