@@ -6,18 +6,52 @@ or not.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.base import PolicyFileError
 from mahjong_agents.policy.agent import PolicyAgent
-from mahjong_agents.policy.onnx_file import POLICY, exported_policy
-from mahjong_agents.policy.opened_file import OpenedFile
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.inputs import Inputs, action_inputs
 from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
+
+POLICY: Final = "mahjong_env.policy"
+"""The metadata of an ONNX model that `mahjong-env export` has written: a policy file's header as JSON."""
+
+
+class OpenedFile:
+    """A model that a library has read from a file and cannot pickle: pickles and copies have the file read again.
+
+    Pickles hold the bytes of the file: where they are read, on another machine perhaps, there may be no such file.
+
+    Attributes:
+        model: what the library has made of it.
+    """
+
+    def __init__(self, read: Callable[[Path | bytes], Any], path: Path, data: bytes | None = None) -> None:
+        """Read a file.
+
+        Args:
+            read: makes the model of a file, or of what it holds; a function of a module, which can be pickled.
+            path: the file.
+            data: what it held when it was first read; None: that is now. A file that still holds the same is read by
+                its path, beside which a model may have other files.
+        """
+        self._read, self._path = read, path
+        self._data = path.read_bytes() if data is None else data
+        is_there = data is None or (path.is_file() and path.read_bytes() == data)
+        self.model = read(path if is_there else self._data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the same again."""
+        return OpenedFile, (self._read, self._path, self._data)
 
 
 class _Model(ABC):
@@ -176,7 +210,35 @@ def onnx_agent(place: str, *, any_variant: bool = False) -> PolicyAgent | OnnxAg
     header = agent.file.model.get_modelmeta().custom_metadata_map.get(POLICY)
     if header is None:
         return agent
-    return exported_policy(agent.file, header, Path(place), any_variant=any_variant)
+    try:
+        saved = PolicyFile(weights={}, **json.loads(header))
+    except (TypeError, ValueError) as error:
+        raise PolicyFileError(f"{place}: its metadata are not those of a policy ({error})") from error
+    saved.check(Path(place))
+    policy = PolicyAgent.playing(OnnxNetwork(agent.file), name=agent.name)
+    policy.variant = None if any_variant else saved.variant
+    return policy
+
+
+class OnnxNetwork:
+    """A model of `mahjong-env export` as a `mahjong_agents.policy.network.Network`."""
+
+    def __init__(self, file: OpenedFile) -> None:
+        """Take the model, an ``onnxruntime.InferenceSession``."""
+        self._file = file
+
+    def inputs(self, view: View) -> Inputs:
+        """Return what the model is shown."""
+        return action_inputs(view)
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float32]:
+        """Return [m] float32 the logits of all legal actions."""
+        shown = {**inputs.per_action, **inputs.per_decision, "row": inputs.row.astype(np.int64)}
+        try:
+            scores: NDArray[np.float32] = self._file.model.run(None, shown)[0]
+        except Exception as error:  # its own kinds of errors, which have no common parent
+            raise PolicyFileError(f"the ONNX model does not take what its metadata say: {error}") from error
+        return scores
 
 
 def _scripted(file: Path | bytes) -> Any:

@@ -16,12 +16,12 @@ from stable_baselines3 import A2C, DQN, PPO
 
 from mahjong_agents import AgentError, PolicyFileError, make_agent
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
-from mahjong_agents.policy.onnx_file import write_onnx
 from mahjong_env import make_engine
 from mahjong_env.cli import main
 from mahjong_env.observation.planes import SHAPE
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation.command import evaluate
+from mahjong_training.export import write_onnx
 from support.marks import everyday
 from support.positions import asked_in_mid_hand
 
