@@ -8,6 +8,7 @@ shown by tests/fuzz/test_fuzz_values.py.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -36,6 +37,7 @@ from mahjong_env import (
 )
 from mahjong_env.basics.errors import OptionError, ViewError
 from mahjong_env.cli import main
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import find_agent
 from mahjong_env.records import FORMAT_VERSION, GameRecord
 from mahjong_env.testing import check_variant
@@ -398,6 +400,8 @@ COMMANDS = [
     (f"{QUICK} --json {{folder}}", "cannot be written: it is a folder"),
     (f"{QUICK} --json {{unwritable}}/x.json", "cannot be written: "),
 ]
+EXAMPLES = Path(__file__).parents[1] / "notebooks" / "examples"
+NETWORK = f"train --variant hebei --network {EXAMPLES}/recurrent_network.py:Recurrent"
 OF_OTHERS = [
     ("train-sb3 --variant hebie", "Did you mean 'hebei'?"),
     ("train-sb3 --variant bridge", "there is no variant 'bridge'; valid are"),
@@ -452,6 +456,47 @@ OF_OTHERS = [
     ("record --variant hebei --out data --shard-games 0", "--shard-games must be at least 1"),
     ("record --variant hebei --out data --hands 1000000000000000", "at most 4,294,967,296"),
     ("record --variant hangzhou --out data --knob match_end=points", "does not end after"),
+    ("record --variant hebei --out data --parquet future", "has no 'future'; there are observation, events, hidden"),
+    ("train-sb3 --variant hebei --device tpu", "device is auto, cpu or cuda, not 'tpu'"),
+    ("train --variant hebei --device tpu", "device is auto, cpu or cuda, not 'tpu'"),
+    ("train --variant hebei --teacher greedy --features late", "no class of added inputs is called 'late'"),
+    ("train --variant hebei --teacher greedy --reward nothing", "no reward is called 'nothing'"),
+    ("train --variant hebei --reward place", "--match-hands"),
+    ("train --variant hebei --parts 0", "--parts must be at least 1"),
+    ("train --variant hebei --critic-hands 128 --hands 128", "--critic-hands 128 leaves nothing of --hands 128"),
+    ("train --variant hebei --opponent-share 1.5", "at most 1"),
+    ("train --variant hebei --teacher value", "--teacher is one of greedy, closed-greedy"),
+    ("train --variant hebei --learning-rate nan", "--learning-rate must be a finite number"),
+    ("train --variant hebei --evaluation-agents", "--evaluation-agents"),
+    ("train --variant hebei --hands 0", "--hands must be at least 1"),
+    ("train --variant hebei --opponents greedy random --opponent-odds 1.0", "one number for each"),
+    ("train --variant hebei --opponents snapshot --opponent-odds 1.0", "snapshot"),
+    ("train --variant hebei --opponents greedy random --opponent-odds 0.5 0.6", "sum to 1"),
+    ("train --variant hebei --opponents greedy --opponent-odds 1.0 --gate-against random", "leave --gate-against"),
+    (f"{NETWORK}?depth=4", "has no option 'depth'"),
+    (f"{NETWORK}?width=4 --teacher greedy", "--teacher is one of policy:NAME, not 'greedy'"),
+    (f"{NETWORK}?width=4 --teacher policy:hebei", "--teacher policy:hebei: not a policy of --network"),
+    (f"{NETWORK}?width=4 --features {EXAMPLES}/my_features.py:Late", "--features adds inputs to the small network"),
+    ("train --variant hebei --device cuda", "device cuda: torch finds no such device"),
+    ("train-sb3 --variant hebei --device cuda", "device cuda: torch finds no such device"),
+    ("best-response --variant hebei --out run --agent nobody", "nobody"),
+    ("psro --variant hebei --out run --pool greedy greedy", "at least two"),
+    ("psro --variant hebei --out run --rounds 0", "--rounds"),
+    ("evaluate --variant hebei --blind -1", "--blind must be from 0"),
+    ("evaluate --variant hebei --blind 1000000", "--blind must be from 0"),
+    *((f"evaluate --variant hebei --until {wrong}", "--until is a number of sigma") for wrong in ("0", "-1", "nan")),
+    ("evaluate --variant hebei --agents random --lineups league", "a league takes"),
+    ("evaluate --variant hebei --ray host:6379 --processes 2", "--processes 2 goes with --ray local"),
+    ("leaderboard --out . --levels 99", "there is no level 99"),
+    ("leaderboard --out . --variants nowhere", "nowhere"),
+    ("leaderboard --out . --deals -1", "--deals, --mixed-deals and --matches are at least 0"),
+    ("leaderboard --out . --pool greedy greedy", "--pool has 1 agents"),
+    ("leaderboard --out . --agents nobody", "nobody"),
+    ("leaderboard --out . --readme blocked", "nothing shows where the table goes"),
+    ("leaderboard submit --variant hebei --out . --agent greedy --name a/b", "--name is of letters"),
+    ("leaderboard submit --variant hebei --out . --agent nobody --name mine", "nobody"),
+    ("leaderboard submit --variant hebei --out . --agent greedy --name mine --deals 0", "--deals"),
+    ("ceilings --bases nobody", "nobody"),
 ]
 
 
@@ -477,6 +522,9 @@ def test_a_command_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
     if (line, text) in OF_OTHERS:
         pytest.importorskip("tyro")
         pytest.importorskip("sb3_contrib")
+        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+        monkeypatch.setattr("mahjong_training.learning.run.sigma", lambda rules: 4.0)  # which is measured first
+        monkeypatch.setattr(Engine, "step", lambda *_, **__: pytest.fail("has begun to play"))
     monkeypatch.chdir(tmp_path)
     said = refusal(main, line, tmp_path, capsys)
     assert text in (said if (line, text) in OF_OTHERS else said.splitlines()[-1])

@@ -90,11 +90,6 @@ class TestInputs:
 
 
 class TestNetwork:
-    def test_the_greatest_of_each_row_is_the_first_of_equals(self):
-        row = np.array([0, 0, 0, 1, 2, 2])
-        values = np.array([1.0, 3.0, 3.0, -5.0, 2.0, 1.0], np.float32)
-        np.testing.assert_array_equal(greatest_of_rows(values, row), [1, 3, 4])
-
     def test_draws_have_the_probabilities_of_the_scores(self):
         scores = np.tile(np.array([0.0, 1.0, 2.0, 0.5], np.float32), 5000)
         row = np.repeat(np.arange(10_000), 2)

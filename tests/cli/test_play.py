@@ -210,14 +210,6 @@ def test_there_is_always_a_reason(variant):
     assert len(reasons) > 40
 
 
-def test_answers_may_be_short():
-    legal = ["discard 1m", "discard 1p", "concealed kong 1m", "win"]
-    assert matching("1p", legal) == ["discard 1p"]
-    assert matching("w", legal) == ["win"]
-    assert matching("discard 1", legal) == ["discard 1m", "discard 1p"]
-    assert matching("", legal) == matching("9s", legal) == []
-
-
 def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
     path = tmp_path / "games.jsonl"
     words = ["play", "--variant", "hebei", "--seed", "6", "--record", str(path)]

@@ -13,7 +13,7 @@ from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
 from mahjong_env.drawing.table import HIDDEN, read_table, seen_table
 from mahjong_env.drawing.text import event_text
-from mahjong_env.drawing.tiles import THEMES, text_svg, text_width, tile_name, tile_svg
+from mahjong_env.drawing.tiles import THEMES, tile_name, tile_svg
 from support.marks import variants
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -48,14 +48,6 @@ def test_what_cannot_be_drawn_is_named():
         tile_svg(42)
     with pytest.raises(MahjongError, match="there is no theme 'sepia'; valid are light, dark"):
         tile_svg(3, theme="sepia")
-
-
-def test_text_is_outlines_as_wide_as_it_says():
-    assert "<text" not in text_svg("player_0 一萬", 0, 0, 20, "#000")
-    assert text_width("ii", 10) == 2 * text_width("i", 10)
-    assert text_svg("\N{SNOWMAN}", 0, 0, 10, "#000") == text_svg("?", 0, 0, 10, "#000")
-    end = text_svg("12", 100, 0, 10, "#000", "end")
-    assert f"translate({100 - text_width('12', 10):.1f} 0.0)" in end
 
 
 @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))

@@ -15,11 +15,8 @@ from mahjong_env.basics.tiles import GLYPHS
 from mahjong_env.drawing.text import (
     WIDTH,
     columns,
-    folded,
     has_colour,
-    joined,
     last_event,
-    padded,
     paint,
     table_text,
 )
@@ -109,18 +106,6 @@ def test_the_last_event_is_what_was_done_last(variant):
             assert "kong" in told.partition(";")[0] or " to the pung" in told
             assert told.endswith(" from the end of the wall")
     assert {"discard", "claim"} <= seen
-
-
-def test_columns_and_lines():
-    assert columns("East 东") == 7
-    assert columns("é") == columns("e\N{COMBINING ACUTE ACCENT}") == 1
-    assert columns("🀄") == 2
-    assert columns(padded("庄", 5)) == 5
-    assert joined(["one two three"], 7) == ["one two", "three"]
-    assert joined(["門前清自摸"], 4) == ["門前", "清自", "摸"]
-    assert joined(["aa", "bb", "cc"], 6, ", ") == ["aa, bb,", "cc"]
-    assert folded("  a b", 20) == ["  a b"]
-    assert folded("  one two three", 12) == ["  one", "      two", "      three"]
 
 
 def test_wild_tiles_stand_out():

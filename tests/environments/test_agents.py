@@ -1,7 +1,6 @@
 """Agents by name: registered ones, classes of one's own, options, and what is said of those that fail."""
 
 import pickle
-import subprocess
 import sys
 import textwrap
 
@@ -214,18 +213,6 @@ def test_what_is_no_agent_is_an_error_that_says_what_is_valid(spec, message, fol
     for make in (find_agent, make_agent):
         with pytest.raises(AgentError, match=message):
             make(spec)
-
-
-def test_command_lines_take_a_file(folder):
-    command = [sys.executable, "-m", "mahjong_env", "show", "--variant", "hebei", "--seed", "1", "--tables", "none"]
-    done = subprocess.run(
-        [*command, "--agents", f"{folder}/cautious_mahjong.py:Cautious"],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_agents_are_named_with_an_argument_and_options():

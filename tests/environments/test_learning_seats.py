@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, AgentError, Deal, MahjongError, OpponentPool, action, rules
+from mahjong_env import VARIANTS, AgentError, MahjongError, OpponentPool, action, rules
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.learning_seats import LearningSeats
-from mahjong_env.environments.registration import gymnasium_id
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 
@@ -278,13 +277,6 @@ def test_a_restored_engine_takes_its_environment_along(make):
         step()
     env.engine.restore(snapshot)
     step()
-
-
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
-def test_a_deal_reaches_the_learner(variant):
-    env = gymnasium.make(gymnasium_id(variant), seat=0, opponents=Eager())
-    _, info = env.reset(seed=1, options={"deal": Deal(dealer=0)})
-    assert info["seat"] == 0
 
 
 def test_each_learner_sees_its_own_table():

@@ -199,12 +199,6 @@ def test_a_missing_parquet_file_is_written_again(parquet, tmp_path):
     assert files(copy) == files(parquet)
 
 
-def test_columns_that_there_are_not_are_refused(tmp_path, capsys):
-    assert record(tmp_path / "none", "future") == 2
-    assert "--parquet has no 'future'; there are observation, events, hidden" in capsys.readouterr().err
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize("place", range(2))
 def test_the_data_sheet_says_how_to_read_it(parquet, place, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))

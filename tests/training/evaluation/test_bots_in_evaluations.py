@@ -60,11 +60,3 @@ def test_what_was_played_before_a_failure_is_kept(bot, tmp_path):
         run(config)
     (tmp_path / "end").rmdir()
     assert run(config) == evaluate(replace(config, out=None))
-
-
-@pytest.mark.thorough
-def test_the_result_does_not_depend_on_the_processes():
-    command = f"command:{shlex.join([sys.executable, str(EXAMPLE)])}?games=9"
-    one = evaluate(settings(command))
-    assert one == evaluate(settings(command, processes=2))
-    assert one == evaluate(settings(command.replace("games=9", "games=9&milliseconds=60000")))

@@ -80,8 +80,3 @@ def test_what_is_measured_is_kept_and_standings_show_shares_of_it(tmp_path, monk
     )
     assert "(50 %) |" in shown
     assert "| *with sight of all hands* | *+0." in shown
-
-
-def test_an_unknown_base_is_named(tmp_path, capsys):
-    assert main(["ceilings", "--bases", "nobody", "--out", str(tmp_path / "c.json")]) == 2
-    assert "nobody" in capsys.readouterr().err

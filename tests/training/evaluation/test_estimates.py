@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
@@ -74,21 +71,6 @@ class TestStopping:
         assert found.deals < 400
         never = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=60, until=0.01))
         assert never.deals == 60
-
-    @pytest.mark.thorough
-    def test_several_processes_are_the_same(self, tmp_path, capsys):
-        words = [*WORDS, "--deals", "200", "--until", "0.05"]
-        assert main([*words, "--out", str(tmp_path / "a")]) == 0
-        assert main([*words, "--out", str(tmp_path / "b"), "--processes", "2"]) == 0
-        one, other = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in "ab")
-        assert one == other
-        assert json.loads(one)["looks"] == list(looks(200))
-        assert "looks at up to 200 deals" in " ".join(capsys.readouterr().out.split())
-
-    @pytest.mark.parametrize("width", ["0", "-1", "nan", "inf"])
-    def test_widths_that_are_none(self, width, capsys):
-        assert main([*WORDS, "--until", width]) == 2
-        assert "--until is a number of sigma above 0" in capsys.readouterr().err
 
 
 def test_narrowness_is_asked_of_leagues_as_a_whole():

@@ -143,12 +143,6 @@ class TestTheSameAgents:
 
 
 class TestErrors:
-    @pytest.mark.parametrize("number", [-1, 10**6])
-    def test_numbers_that_are_none(self, number):
-        with pytest.raises(TrainingError, match="--blind must be from 0"):
-            evaluate(replace(CONFIG, blind=number))
-        assert not Path(LEDGER).exists()
-
     @pytest.mark.parametrize("text", ["{}\n", "not json\n", "[1]\n", '{"agents": ["a"], "digests": []}\n'])
     def test_a_damaged_record(self, text):
         Path(LEDGER).write_text(text, encoding="utf-8")

@@ -148,21 +148,3 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
 def test_rows_come_in_the_order_of_levels():
     config = LeaderboardConfig(levels=(2,), agents=("policy:wuhan", "value", "random"))
     assert list(leaderboard._agents(config)) == ["random", "greedy", "value", "policy:wuhan"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--levels", "99"), "there is no level 99"),
-        (("--variants", "nowhere"), "nowhere"),
-        (("--deals", "-1"), "--deals, --mixed-deals and --matches are at least 0"),
-        (("--pool", "greedy", "greedy"), "--pool has 1 agents"),
-        (("--agents", "nobody"), "nobody"),
-        (("--readme", "README.md"), "nothing shows where the table goes"),
-    ],
-)
-def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
-    assert made("--levels 0", *words) == 2
-    assert message in capsys.readouterr().err

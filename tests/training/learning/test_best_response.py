@@ -112,9 +112,3 @@ class TestStart:
             assert best_response._best_start(rules("hebei"), spec, make_agent(spec), 0) == spec
         # One that no network can begin as.
         assert best_response._best_start(rules("hebei"), "value", make_agent("value"), 0) == "greedy"
-
-
-def test_an_unknown_agent_leaves_nothing(tmp_path):
-    with pytest.raises(Exception, match="nobody"):
-        best_response.run(replace(CONFIG, agent="nobody", out=tmp_path / "run"))
-    assert not (tmp_path / "run").exists()

@@ -195,17 +195,3 @@ def test_opponents_are_drawn_by_their_odds():
     drawn = [int(_seating(1, 3, 3, 1.0, rng, (0.75, 0.0, 0.25)).max()) for _ in range(200)]
     assert 120 < drawn.count(1 + LEARNER) < 180
     assert drawn.count(2) == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"opponents": ("greedy", "random"), "opponent_odds": (1.0,)}, "one number for each"),
-        ({"opponents": ("snapshot",), "opponent_odds": (1.0,)}, "snapshot"),
-        ({"opponents": ("greedy", "random"), "opponent_odds": (0.5, 0.6)}, "sum to 1"),
-        ({"opponents": ("greedy",), "opponent_odds": (1.0,), "gate_against": "random"}, "leave --gate-against"),
-    ],
-)
-def test_odds_that_are_none_are_refused(given, told):
-    with pytest.raises(TrainingError, match=told):
-        ppo_run.PpoRun.check(replace(SMALL, **given))

@@ -366,15 +366,6 @@ class TestLearner:
             learner._fit_critic(seen, target, torch.randperm(len(seen), generator=torch.Generator().manual_seed(0)))
         assert ((learner._values(seen) - target.numpy()) ** 2).mean() < 0.8 * ((value - target.numpy()) ** 2).mean()
 
-    def test_the_critic_is_fitted_beside_the_actor_with_the_same_result(self):
-        played, learned = hands(tables=4), []
-        for threads in (1, 2):
-            learner = Learner(replace(CONFIG, threads=threads), people=3, unit=3.0, claims=True)
-            for number in range(2):
-                learner.update(played, number=number, progress=0)
-            learned.append([*learner.actor.parameters(), *learner.critic.parameters()])
-        assert all(torch.equal(one, other) for one, other in zip(*learned, strict=True))
-
     def test_the_reference_is_what_is_measured(self):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         for number in range(2):

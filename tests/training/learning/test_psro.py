@@ -70,12 +70,3 @@ def test_it_ends_where_nothing_beats_the_mixture(tmp_path, monkeypatch, capsys):
     assert only.mixture == pytest.approx([0, 1], abs=1e-3)
     assert only.ratings[0][0] < only.ratings[0][2] < 0
     assert "| 1: greedy | " in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("given", "told"), [({"pool": ("greedy", "greedy")}, "at least two"), ({"rounds": 0}, "--rounds")]
-)
-def test_what_cannot_be_played_is_refused(tmp_path, given, told):
-    with pytest.raises(TrainingError, match=told):
-        psro.run(replace(CONFIG, out=tmp_path / "pool", **given))
-    assert not (tmp_path / "pool").exists()

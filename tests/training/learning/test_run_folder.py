@@ -19,7 +19,6 @@ from mahjong_training.learning import base_run
 from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.runtime import folders
 from mahjong_training.runtime.console import AGAIN
-from mahjong_training.runtime.folders import locked
 from mahjong_training.sb3 import run as train_run
 from mahjong_training.sb3.run import Sb3Run
 
@@ -76,17 +75,6 @@ def heeds_ctrl_c():
 
 
 class TestLock:
-    def test_both_commands_refuse_a_folder_that_is_in_use(self, whole, tmp_path, capsys):
-        before = contents(whole)
-        (tmp_path / "new").mkdir()
-        with locked(whole / "run.lock"), locked(tmp_path / "new" / "run.lock"):
-            assert train(whole, "--resume", steps=500) == 2
-            assert train(tmp_path / "new") == 2
-        told = capsys.readouterr().err
-        assert told.count(f"another run is at work in this folder: process {os.getpid()} on") == 2
-        assert contents(whole) == before
-        assert list((tmp_path / "new").iterdir()) == []
-
     def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):
         gone = {"pid": 2**22 + 1, "host": platform.node()}
         (whole / "run.holder").write_text(json.dumps(gone), encoding="utf-8")

@@ -94,11 +94,13 @@ COMMANDS = {
     "rules": ("rule-values", "--variant", "wuhan", "--rows", "Pure One Suit", "--deals", "2"),
     "review": ("review", "--variant", "hebei", "--worlds", "2"),
     "record": ("record", "--variant", "hebei", "--hands", "2"),
+    "train": ("train", "--variant", "hebei"),
+    "train-sb3": ("train-sb3", "--variant", "hebei"),
 }
 
 
 class TestTwoAtOnce:
-    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "leaderboard"]))
+    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "leaderboard", "train", "train-sb3"]))
     def test_one_folder_has_one_command(self, name, tmp_path, capsys):
         with locked(tmp_path / LOCK):
             before = contents(tmp_path)
