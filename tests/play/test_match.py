@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import Deal, MahjongError, RecordError
+from mahjong_env import Deal, RecordError
 from mahjong_env.basics.actions import PASS
 from mahjong_env.drawing.table import HIDDEN, seen_table
 from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
-from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.marks import variants
 from support.playing import match_of
 
@@ -94,28 +93,6 @@ def test_points_and_frames_lead_to_the_record(variant, person):
     for event in ends:
         for amount, (word, _) in zip(event["payments"], event["reasons"], strict=True):
             assert bool(amount) == bool(word)
-
-
-def test_wrong_and_late_answers_change_nothing():
-    match = match_of("wuhan", seed=5)
-    before, state = frozen_arrays(match.engine), json.dumps(match.state())
-    legal = match.legal()
-    illegal = next(name for name in mahjong_env.ACTIONS if name not in legal)
-    for position, name, error in (
-        (match.position, illegal, "not legal"),
-        (match.position, "discard 9q", "there is no action 'discard 9q'"),
-        (match.position + 1, legal[0], "is being asked now"),
-        (match.position - 1, legal[0], "is being asked now"),
-    ):
-        with pytest.raises(MahjongError, match=error):
-            match.answer(position, name)
-    with pytest.raises(StaleError, match="you are asked"):
-        match.next_hand(match.position)
-    assert changed_array(match.engine, before) is None
-    assert json.dumps(match.state()) == state
-    match.answer(match.position, legal[0])
-    with pytest.raises(StaleError):
-        match.answer(0, legal[0])
 
 
 def test_an_agent_that_fails_leaves_no_question_to_answer_for_it():

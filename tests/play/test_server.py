@@ -18,6 +18,7 @@ from mahjong_env import MahjongError
 from mahjong_env.play.match import review_command
 from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
+from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.playing import answering, lobby, match_of
 
 
@@ -204,21 +205,26 @@ def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
     browser = Browser(server)
     _, told = browser.post("games")
     game, position = told["game"], told["position"]
-    before = browser.ask("GET", f"games/{game}")[1]
+    before, arrays = browser.ask("GET", f"games/{game}")[1], frozen_arrays(server.games.game(game).match.engine)
     illegal = next(name for name in mahjong_env.ACTIONS if name not in told["legal"])
-    for body, status in (
-        ({"position": position, "action": illegal}, 400),
-        ({"position": position, "action": "fly"}, 400),
-        ({"position": position}, 400),
-        ({"position": "0", "action": told["legal"][0]}, 400),
-        ({"position": True, "action": told["legal"][0]}, 400),
-        ({"action": told["legal"][0]}, 400),
-        ({"position": position + 1, "action": told["legal"][0]}, 409),
+    for body, status, said in (
+        ({"position": position, "action": illegal}, 400, "not legal"),
+        ({"position": position, "action": "discard 9q"}, 400, "there is no action 'discard 9q'"),
+        ({"position": position}, 400, ""),
+        ({"position": "0", "action": told["legal"][0]}, 400, ""),
+        ({"position": True, "action": told["legal"][0]}, 400, ""),
+        ({"action": told["legal"][0]}, 400, ""),
+        ({"position": position + 1, "action": told["legal"][0]}, 409, "is being asked now"),
+        ({"position": position - 1, "action": told["legal"][0]}, 409, "is being asked now"),
     ):
         answered, error = browser.post(f"games/{game}/answer", **body)
         assert (answered, bool(error["error"])) == (status, True), body
+        assert said in error["error"]
         assert error["code"] in translated("errors"), body
-    assert browser.post(f"games/{game}/next", position=position)[0] == 409
+    assert changed_array(server.games.game(game).match.engine, arrays) is None
+    answered, error = browser.post(f"games/{game}/next", position=position)
+    assert answered == 409
+    assert "you are asked" in error["error"]
     assert browser.post(f"games/{game}/fly", position=position)[0] == 404
     assert browser.ask("GET", f"games/{game}")[1] == before
     assert browser.post(f"games/{game}/answer", position=position, action=told["legal"][0])[0] == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,10 +27,6 @@ SMALL = (
 
 def train(out, *arguments, steps=2000, variant="hebei"):
     return main(["train-sb3", "--variant", variant, "--out", str(out), "--total-steps", str(steps), *SMALL, *arguments])
-
-
-def evaluate(*arguments, variant="hebei"):
-    return main(["evaluate", "--variant", variant, *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -83,14 +80,6 @@ class TestTrain:
         assert json.loads((out / "config.json").read_text(encoding="utf-8"))["knobs"] == ["players=4"]
 
 
-class TestEvaluate:
-    def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.chdir(tmp_path)
-        assert evaluate("--agents", "random", "--deals", 2, variant="taiwan") == 0
-        assert "4 x random" in capsys.readouterr().out
-        assert not list(tmp_path.iterdir())
-
-
 class TestWrongInput:
     def test_a_run_is_not_overwritten(self, run, capsys):
         before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
@@ -110,7 +99,7 @@ class TestWrongInput:
         monkeypatch.setattr(ppo_run.PpoRun, "__init__", None)
         monkeypatch.setattr(train_run.Sb3Run, "__init__", None)
         ways = {
-            "evaluate": lambda: evaluate("--deals", 2, "--out", out),
+            "evaluate": lambda: main(["evaluate", "--variant", "hebei", "--deals", "2", "--out", str(out)]),
             "train-sb3": lambda: train(out),
             "train": lambda: main(["train", "--variant", "hebei", "--out", str(out)]),
         }
@@ -152,7 +141,7 @@ class TestWrongInput:
         assert "the settings of this run cannot be read" in capsys.readouterr().err
 
     def test_a_policy_of_another_variant(self, run, capsys):
-        assert evaluate("--agents", f"policy:{run}", "random", "--deals", 2, variant="wuhan") == 2
+        assert main(["evaluate", "--variant", "wuhan", "--agents", f"policy:{run}", "random", "--deals", "2"]) == 2
         assert "was trained for hebei, not for wuhan" in capsys.readouterr().err
 
     @pytest.mark.parametrize("missing", ["tyro", "sb3_contrib", "tqdm"])
@@ -165,3 +154,12 @@ class TestWrongInput:
         error = capsys.readouterr().err
         assert missing in error
         assert "pip install 'mahjong-env[train,evaluate]'" in error
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import sys, mahjong_training\n"
+        "print([name for name in ('torch', 'scipy', 'rich', 'matplotlib', 'ray') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8")
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

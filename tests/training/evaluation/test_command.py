@@ -88,6 +88,13 @@ class TestOwnAgents:
         assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 
+def test_nothing_is_written_unless_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "--variant", "taiwan", "--agents", "random", "--deals", "2"]) == 0
+    assert "4 x random" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
 class TestErrorsBeforeTheWork:
     @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.csv", "evaluation.html"])
     def test_files_that_cannot_be_written(self, name, tmp_path, monkeypatch, capsys):
@@ -132,38 +139,6 @@ class TestInterrupted:
         monkeypatch.setattr(evaluation_command, "play_block", interrupted)
         assert main(["evaluate", "--variant", "hebei", "--agents", "random"]) == 130
         assert capsys.readouterr().err == "interrupted\n"
-
-    @pytest.mark.thorough
-    def test_an_interrupted_evaluation_goes_on_with_what_it_has(self, tmp_path, monkeypatch, capsys):
-        plain, played = evaluation_command.play_block, []
-
-        def third_is_interrupted(*arguments, **settings):
-            if len(played) == 2:
-                raise KeyboardInterrupt
-            played.append(arguments[2])
-            return plain(*arguments, **settings)
-
-        words = ["evaluate", "--variant", "hebei", "--agents", *TRIO, "--deals", "4"]
-        out = ["--out", str(tmp_path / "out")]
-        with monkeypatch.context() as patch:
-            patch.setattr(evaluation_command, "play_block", third_is_interrupted)
-            assert main([*words, *out]) == 130
-        said = f"interrupted; 2 of 7 parts are kept in {tmp_path / 'out'}: the same command goes on with them\n"
-        assert capsys.readouterr().err == said
-        (parts,) = (tmp_path / "out").glob(".parts-*")
-        first, _ = sorted(parts.iterdir())
-        first.write_bytes(b"damaged")
-        assert main([*words, *out, "--seed", "3"]) == 0  # another evaluation has parts of its own
-        assert parts.exists()
-        played.clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(evaluation_command, "play_block", lambda *a, **k: played.append(a[2]) or plain(*a, **k))
-            assert main([*words, *out]) == 0
-        assert len(played) == 6  # the damaged one, and those that were not reached
-        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(evaluation_command._FILES)
-        assert main([*words, "--out", str(tmp_path / "whole"), "--processes", "2"]) == 0
-        whole, again = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in ("whole", "out"))
-        assert whole == again
 
     def test_the_time_that_is_left(self, monkeypatch):
         """Of three line-ups: 100 s for the first part, 60 s for the second."""

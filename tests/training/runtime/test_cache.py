@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from mahjong_training.runtime import cache
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.digests import versions
 from support.marks import everyday
+from support.spread_commands import found_by
 
 PAIRS = ("--deals", "2", "--mixed-deals", "0", "--matches", "0")
 LEADERBOARD = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", *PAIRS, "--out")
@@ -171,9 +173,32 @@ class TestRecords:
         assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-def test_a_part_that_would_fill_the_memory_is_played_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", everyday(("evaluate", "review", "rule-values"), ["evaluate"]))
+def test_an_interrupted_command_goes_on_with_what_it_has(name, tmp_path, monkeypatch, capsys):
+    whole, kept, put = found_by(name, tmp_path / "whole"), [], ResultCache.put
+
+    def second_is_interrupted(cache, part, result):
+        kept.append(part)
+        if len(kept) == 2:
+            raise KeyboardInterrupt
+        put(cache, part, result)
+
+    monkeypatch.setattr(ResultCache, "put", second_is_interrupted)
+    capsys.readouterr()
+    found_by(name, tmp_path / "out", status=130)
+    said = rf"interrupted; 1 of \d+ parts are kept in {tmp_path / 'out'}: the same command goes on with them\n"
+    assert re.fullmatch(said, capsys.readouterr().err)
+    assert found_by(name, tmp_path / "out") == whole
+    assert len(kept) - 1 == len(set(kept)), "but for the one that was interrupted nothing was played twice"
+    assert contents(tmp_path / "out").keys() == contents(tmp_path / "whole").keys()
+
+
+def test_a_part_that_is_damaged_or_would_fill_the_memory_is_played_again(tmp_path, monkeypatch):
     kept = ResultCache(tmp_path, "any", "settings")
-    kept.put("one", {"points": np.zeros(10**6, np.int8)})
+    for part in ("one", "two"):
+        kept.put(part, {"points": np.zeros(10**6, np.int8)})
+    next(tmp_path.rglob("two.npz")).write_bytes(b"damaged")
+    assert kept.get("two") is None
     assert kept.get("one")["points"].size == 10**6
     monkeypatch.setattr("mahjong_training.runtime.cache._MOST_BYTES", 10**5)
     assert kept.get("one") is None
