@@ -22,11 +22,10 @@ from mahjong_agents.botzone import BotzoneAgent, seen_by
 from mahjong_agents.botzone_player import BotzonePlayer
 from mahjong_env import ACTIONS, Deal, make_engine
 from mahjong_env.records import botzone
-from mahjong_env.records.botzone import TILES
 from support.marks import everyday
 
-ONE_WALL = {"flower_tiles": True, "private_walls": False}
-"""The platform's older games."""
+ONE_WALL = {"flower_tiles": True, "private_walls": False, "shows_drawn": True}
+"""The platform's older games, in which it is seen what had just been drawn."""
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "botzone_bot.py"
 PYTHON = shlex.quote(sys.executable)
 # Keeps the hand from what it is told alone, in any way in which it may be told; pungs and discards the last tile that
@@ -191,49 +190,6 @@ def test_kongs_are_told_and_robbed():
 
 
 # --- What is told ----------------------------------------------------------------------------------------------------
-
-
-def holds(seen):
-    """The tiles that a player holds who has been told this, and has answered this; each was held when it was used."""
-    me, hand = seen.requests[0].split()[1], seen.requests[1].split()[5:18]
-    assert len(hand) == 13
-    claimed = last = ""
-    for request, answer in zip(seen.requests[2:], [*seen.responses[2:], ""], strict=True):
-        words, said = request.split(), answer.split()
-        if words[0] == "2":
-            hand.append(words[1])
-            if said[:1] == ["GANG"]:
-                for _ in range(4):
-                    hand.remove(said[1])
-        elif words[1] == me:
-            used = {"PLAY": words[3:], "BUGANG": words[3:], "PENG": [claimed] * 2 + words[3:]}.get(words[2], [])
-            if words[2] == "GANG" and last == "GANG":
-                used = [claimed] * 3
-            if words[2] == "CHI":
-                run = [f"{words[3][0]}{int(words[3][1]) + step}" for step in (-1, 0, 1)]
-                run.remove(claimed)
-                used = run + words[4:]
-            for tile in used:
-                hand.remove(tile)
-        if words[2:3] and words[2] in ("PLAY", "CHI", "PENG"):
-            claimed = words[-1]
-        last = answer
-    return sorted(hand)
-
-
-@pytest.mark.parametrize("knobs", [ONE_WALL | {"shows_drawn": True}, {}])
-def test_what_is_told_fits_the_hand(knobs):
-    """Also where it is not known what was drawn when: the seat has held all that it used, and holds what it holds."""
-    engine, rng, agent = tables(6, seed=8, **knobs), np.random.default_rng(8), make_agent("random")
-    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
-        view = engine.view(live)
-        for row in range(len(live)):
-            seen = seen_by(view, row, {})
-            assert len(seen.responses) == len(seen.requests) - 1
-            own = sorted(TILES[kind] for kind, count in enumerate(view.hand[row]) for _ in range(count))
-            if not seen.has_claimed:
-                assert holds(seen) == own
-        engine.step(agent.act(view, rng), games=live)
 
 
 def test_what_a_seat_may_not_see_is_not_told():

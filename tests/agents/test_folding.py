@@ -14,7 +14,6 @@ from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 from mahjong_training.seeds import curve_seed
 from support.marks import everyday
-from tools.fit import logistic
 
 FOLDS = [name for name in sorted(VARIANTS) if (model := shipped_model(VARIANTS[name])) and model.loss]
 
@@ -78,10 +77,3 @@ def test_where_nothing_is_known_or_lost_it_plays_as_the_reference(variant, knobs
 def test_caution_is_a_number():
     with pytest.raises(AgentError, match="from 0 to 1000, not -1"):
         make_agent("folding?caution=-1")
-
-
-def test_odds_are_found_again():
-    rng, odds = np.random.default_rng(0), np.array([-1.0, 0.5, 2.0])
-    facts = np.concatenate([np.ones((40_000, 1)), rng.normal(size=(40_000, 2))], axis=1)
-    label = rng.random(40_000) < 1 / (1 + np.exp(-facts @ odds))
-    np.testing.assert_allclose(logistic(facts, label), odds, atol=0.06)

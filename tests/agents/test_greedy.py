@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mahjong_agents import GreedyAgent, look_ahead, make_agent, reference_agent
-from mahjong_agents.greedy import best_actions
 from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PUNG, WIN
 from mahjong_env.testing import random_actions
@@ -56,17 +55,6 @@ class TestChoices:
         assert min(kongs, wins) > 10
 
 
-def test_equal_actions_are_those_of_the_lookahead():
-    for view in positions("hangzhou", games=64, rounds=30, seed=2):
-        equal = np.zeros(view.action_mask.shape, np.bool_)
-        row, action = best_actions(view)
-        equal[row, action] = True
-        slow = equally_good(view)
-        undecided = ~view.action_mask[:, WIN]
-        np.testing.assert_array_equal(equal[undecided], slow[undecided])
-        assert not equal[~undecided].any()
-
-
 def test_a_view_of_no_rows():
     view = make_engine("taiwan", 3, seed=0).view().take(np.zeros(0, np.intp))
     assert GreedyAgent().act(view, np.random.default_rng(0)).shape == (0,)
@@ -94,13 +82,6 @@ class TestGreedy:
     def dealt(dealer):
         other = "147m 258p 369s 1267z"
         return make_and_deal(Deal(hands=(dealer, other, ""), dealer=0))
-
-    def test_choices_do_not_depend_on_the_batch(self):
-        view = make_engine("hebei", 40, seed=1).view()
-        rows = np.array([3, 39, 11])
-        whole, part = best_actions(view), best_actions(view.take(rows))
-        for place, row in enumerate(rows):
-            np.testing.assert_array_equal(part[1][part[0] == place], whole[1][whole[0] == row])
 
 
 class TestReference:

@@ -12,7 +12,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
 from mahjong_env.drawing.table import HIDDEN, read_table, seen_table
-from mahjong_env.drawing.text import event_text
 from mahjong_env.drawing.tiles import THEMES, tile_name, tile_svg
 from support.marks import variants
 
@@ -119,15 +118,6 @@ def test_nobody_sits_across_at_a_table_for_three():
     assert [place.name for place in seen.places if place] == ["player_2", "player_0", "player_1"]
     rotating = read_table(engine_after("hebei", 5, rotation=True, num_hands=4))
     assert (rotating.sits_out, rotating.num_hands) == ((("player_3", 50),), 4)
-
-
-def test_events_in_words():
-    assert event_text(None) == ""
-    drawn = {"winner": -1, "payments": [0, 0, 0, 0], "points": [0, 0, 0, 0]}
-    assert event_text(drawn) == "the hand is drawn: nobody wins (+0, +0, +0, +0)"
-    won = {"winner": 2, "tile": 4, "source": "kong", "from_seat": 1, "value": 8, "payments": [0, -8, 8, 0]}
-    won |= {"rows": [], "points": []}
-    assert event_text(won) == "player_2 wins with 5m, robbed from player_1's kong: 8 (+0, -8, +8, +0)"
 
 
 def test_pictures_become_pixels():

@@ -7,14 +7,8 @@ import pytest
 import mahjong_env
 from mahjong_env import Deal
 from mahjong_training.config import ReviewConfig
-from support.browser import NARROW, WIDE, chromium, emulate, messages, wait
+from support.browser import NARROW, WIDE, chromium, emulate, messages, texts, wait
 from support.playing import AT_ONCE, READY, Throws, advised, answering, lobby, match_of, tap
-
-
-def texts(browser, selector):
-    return browser.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)", selector
-    )
 
 
 def chows_in_three_ways():

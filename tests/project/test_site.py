@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import mahjong_env
+from mahjong_env.cli import main
 from mahjong_env.rulebook.page import anchor
 from mahjong_training.evaluation.standing import END, START
 from support.browser import WIDE, chromium, emulate, inaccessible
-from tools import play_in_tab, variant_pages
+from tools import pictures, play_in_tab, variant_pages
 from tools.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +106,44 @@ def test_the_blocks_of_the_page_on_speed_run_one_after_the_other():
     for block in code_blocks("python", DOCS / "performance.md"):
         exec(compile(block, "performance.md", "exec"), names)
     assert "buffer" in names
+
+
+@pytest.mark.parametrize("page", [pytest.param("text", marks=pytest.mark.thorough), "openspiel"])
+def test_a_page_prints_what_it_shows(page, monkeypatch, capsys):
+    """Its commands and blocks run; a text block behind one of Python shows what that prints."""
+    if page == "openspiel":
+        pytest.importorskip("pyspiel")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.stdin", StringIO("q\n"))
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    names, compared = {"__name__": "page"}, 0
+    for (language, block), (following, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+        if language == "python":
+            capsys.readouterr()
+            exec(compile(block, f"{page}.md", "exec"), names)
+            if following == "text":
+                assert capsys.readouterr().out == shown
+                compared += 1
+        elif language == "sh":
+            for words in map(shlex.split, filter(None, block.splitlines())):
+                assert words[:2] == ["pip", "install"] or (words[0], main(words[1:])) == ("mahjong-env", 0)
+    assert compared
+
+
+@pytest.mark.thorough
+def test_pictures_are_up_to_date():
+    kept = {file.name: file.read_text(encoding="utf-8") for file in pictures.FOLDER.glob("*.svg")}
+    assert kept == pictures.pictures(), "run `make pictures`"
+    assert pictures.LOGO.read_text(encoding="utf-8") == pictures.logo(), "run `make pictures`"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_moving_picture_shows_what_is_drawn_now(theme):
+    pytest.importorskip("PIL")
+    path = pictures.FOLDER / f"game-{theme}.gif"
+    assert pictures.fingerprint_of(path) == pictures.fingerprint(theme), "run `make pictures`"
+    assert path.stat().st_size < 1_000_000
 
 
 @pytest.mark.thorough

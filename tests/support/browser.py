@@ -50,6 +50,18 @@ def wait(browser, script, seconds=60):
     raise AssertionError(f"waited {seconds} seconds for {script}")
 
 
+def text(browser, selector):
+    """What the first element of a selector says; "" if there is none."""
+    return "".join(texts(browser, selector)[:1])
+
+
+def texts(browser, selector):
+    """What every element of a selector says."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)", selector
+    )
+
+
 def messages(browser):
     """What the browser complained about."""
     return [entry["message"] for entry in browser.get_log("browser")]

@@ -290,15 +290,6 @@ def nobody_is_told_that_a_match_is_over(self, result):
     return replace(result, done=np.zeros_like(result.done))
 
 
-@broken(Engine, "step", {testing.check_length: "goes on after|done and waits"})
-def a_match_has_a_hand_more(self, actions, games=None):
-    self.num_hands += 1
-    try:
-        return Engine.step(self, actions, games)
-    finally:
-        self.num_hands -= 1
-
-
 # --- Seeds, batches, copies, snapshots, deals ------------------------------------------------------------------------
 
 other_seeds = iter(range(100, 1000))
@@ -438,11 +429,6 @@ class Observes(Engine):
         return replace(view, observation=seen)
 
 
-@broken(Observes, "change", {testing.check_observation: "hand is not within its range"})
-def a_hand_has_more_than_four_of_a_kind(self, seen, games):
-    seen[:, plane("hand")] += 4
-
-
 @broken(Observes, "change", {testing.check_observation: "differ in hand"})
 def each_tile_of_the_hand_is_shown_as_its_neighbour(self, seen, games):
     seen[:, plane("hand")] = np.roll(seen[:, plane("hand")], 1, axis=2)
@@ -451,11 +437,6 @@ def each_tile_of_the_hand_is_shown_as_its_neighbour(self, seen, games):
 @broken(Observes, "change", {testing.check_observation: "points is not within its range, or a place that means"})
 def places_that_mean_nothing_are_filled(self, seen, games):
     seen[:, plane("points"), 30] = 1
-
-
-@broken(Observes, "change", {testing.check_observation: "differ in legal_actions"})
-def all_claims_seem_to_be_legal(self, seen, games):
-    seen[:, plane("legal_actions").stop - 1, :7] = 1
 
 
 # What is written into a place of what everybody observes.

@@ -9,7 +9,7 @@ import mahjong_agents
 import mahjong_env
 from mahjong_env.viewer import viewer_html
 from mahjong_env.viewer.story import frames_of
-from support.browser import NARROW, WIDE, chromium, messages, wait
+from support.browser import NARROW, WIDE, chromium, messages, text, wait
 from support.recorded import Collector, recorded
 
 
@@ -30,10 +30,6 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("viewer") / "page.html"
     path.write_text(viewer_html(record), encoding="utf-8")
     return path.as_uri()
-
-
-def text(browser, selector):
-    return browser.execute_script(f"return document.querySelector({selector!r}).textContent")
 
 
 @pytest.mark.thorough

@@ -12,7 +12,7 @@ from mahjong_env.records import Recorder
 from mahjong_training.analysis.review import Review
 from mahjong_training.analysis.review_report import html_text
 from mahjong_training.config import ReviewConfig
-from support.browser import NARROW, WIDE, chromium, emulate, english_left, inaccessible, messages, wait
+from support.browser import NARROW, WIDE, chromium, emulate, english_left, inaccessible, messages, text, texts, wait
 
 pytestmark = pytest.mark.thorough
 
@@ -31,10 +31,6 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("review") / "review.html"
     path.write_text(html_text(found, command="mahjong-env play --browser --from games.jsonl"), encoding="utf-8")
     return path, found
-
-
-def text(browser, selector):
-    return browser.execute_script(f"return document.querySelector({selector!r})?.textContent ?? ''")
 
 
 def count(browser, selector):
@@ -148,12 +144,6 @@ def test_a_review_is_looked_at(page, size):
             assert inaccessible(browser) == []
         assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
         assert messages(browser) == []
-
-
-def texts(browser, selector):
-    return browser.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)", selector
-    )
 
 
 def tile(name):

@@ -110,13 +110,3 @@ class TestRatio:
         clustered = ratio(3 * deals, np.full(100, 3))  # three hands of a deal that all came to the same
         naive = ratio(np.repeat(deals, 3), np.ones(300))
         assert clustered.half_width == pytest.approx(np.sqrt(3) * naive.half_width, rel=0.02)
-
-    def test_intervals_cover_the_truth_as_often_as_they_say(self):
-        rng = np.random.default_rng(0)
-        covered = 0
-        for _ in range(1000):
-            counts = rng.integers(1, 6, 60)
-            level = rng.normal(0.5, 1, 60)
-            found = ratio(rng.normal(level * counts, 0.5), counts)
-            covered += found.low <= 0.5 <= found.high
-        assert 930 <= covered <= 968  # 950 give or take 2.5 standard deviations

@@ -143,8 +143,3 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
     assert made(words, tmp_path) == 130
     assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
     assert played[0].control_variates == (variant != "wuhan")
-
-
-def test_rows_come_in_the_order_of_levels():
-    config = LeaderboardConfig(levels=(2,), agents=("policy:wuhan", "value", "random"))
-    assert list(leaderboard._agents(config)) == ["random", "greedy", "value", "policy:wuhan"]

@@ -47,15 +47,6 @@ class TestFindDevice:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
         assert find_device(asked) == torch.device(found)
 
-    def test_a_learner_is_made_there(self, monkeypatch):
-        """The settings come as far as the networks: torch is asked to put them on the device that was named."""
-        asked = []
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-        monkeypatch.setattr(torch.nn.Module, "to", lambda module, device: asked.append(device) or module)
-        for device in ("cuda", "cpu"):
-            ppo.Learner(replace(PPO, device=device), people=3, unit=1.0, claims=True)
-        assert asked == 2 * [torch.device("cuda")] + 2 * [torch.device("cpu")]
-
 
 def learned(device=None):
     """Return a learner after two updates."""

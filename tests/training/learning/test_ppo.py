@@ -217,16 +217,6 @@ class TestLearner:
         inputs_before = moved.inputs(make_engine("hebei", 6, seed=3).view())
         np.testing.assert_allclose(played.scores(inputs), moved.scores(inputs_before), rtol=1e-3, atol=1e-3)
 
-    def test_probabilities_of_what_was_played_are_known(self):
-        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
-        generator = torch.Generator().manual_seed(0)
-        for _, batch in chain(
-            *learner._minibatches(played, np.ones(len(played), np.float32), generator, played.log_probability)
-        ):
-            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
-            torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
-
     def test_the_clip_is_where_the_update_begins_whatever_played(self):
         """Hands that older weights played are learned from by how likely they are now."""
         learner = Learner(replace(CONFIG, ahead=True), people=3, unit=3.0)
@@ -375,14 +365,3 @@ class TestLearner:
         for name, array in arrays_of(learner.reference).items():
             np.testing.assert_array_equal(array, average[name])
         assert any((before[name] != average[name]).any() for name in before)
-
-    @pytest.mark.thorough
-    def test_a_reference_holds_it_back(self):
-        moved = []
-        for weight in (0.0, 50.0):
-            learner = Learner(replace(CONFIG, kl_coef=weight), people=3, unit=3.0, claims=True)
-            played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=64, share=0, seed=[4])
-            for number in range(4):
-                metrics = learner.update(played, number=number, progress=0)
-            moved.append(metrics["actor/approx_kl"])
-        assert moved[1] < moved[0]

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from dataclasses import dataclass
 
 import pytest
 
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.runtime.executors import new_executor
-from mahjong_training.runtime.limits import check_workers
 from support.spread_commands import COMMANDS, found_by
-
-
-@dataclass(frozen=True)
-class Settings:
-    processes: int = 1
-    threads: int = 1
-    ray: str | None = None
 
 
 def power(exponent, base):
@@ -78,19 +69,6 @@ class TestExecutors:
         ):
             list(executor.map(ends, None, [1]))
         assert multiprocessing.active_children() == []
-
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            (Settings(0), "--processes must be at least 1"),
-            (Settings(threads=0), "--threads must be at least 1"),
-            (Settings(ray="somewhere"), "is not the address of a cluster"),
-            (Settings(2, ray="host:6379"), "--processes 2 goes with --ray local"),
-        ],
-    )
-    def test_bad_input_is_named(self, settings, message):
-        with pytest.raises(TrainingError, match=message):
-            check_workers(settings)
 
 
 @pytest.mark.thorough
