@@ -7,11 +7,7 @@ import pytest
 
 from mahjong_env import VARIANTS, make_engine
 from mahjong_env.engine import batch
-from mahjong_env.testing.play import choose_actions
-
-
-def all_arrays(engine):
-    return {name: array.copy() for name, array in engine.state.arrays().items()}
+from mahjong_env.testing.play import choose_actions, frozen_arrays
 
 
 def play(engine, steps, seed=0):
@@ -27,7 +23,7 @@ def play(engine, steps, seed=0):
             engine.restore(then)
         if step == 220:
             engine = engine.select(np.arange(engine.num_games)[::-1])
-        told.append(all_arrays(engine))
+        told.append(frozen_arrays(engine))
     return told
 
 

@@ -1,6 +1,6 @@
 """Engine and referee play the same games: after every action they must agree on everything (tests/support/duel.py).
 
-With test_proof.py more than 600 hands of each variant in all tests; `make proof` plays many more.
+Matches, greedy play and house rules: tests/oracle/test_proof.py; `make proof` plays many more.
 """
 
 from __future__ import annotations
@@ -19,13 +19,6 @@ VARIANTS = sorted(mahjong_env.VARIANTS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_random_play(variant):
     assert duel(variant, 50, seed=1, choose=choose_random) == 50
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_greedy_play_over_matches(variant):
-    hands = duel(variant, 60, seed=2, choose=choose_with(make_agent("greedy")), num_hands=4)
-    assert hands == 240
 
 
 def test_a_match_by_points_is_cut_after_200_hands(monkeypatch):

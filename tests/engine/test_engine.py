@@ -21,6 +21,7 @@ from mahjong_env.engine import arguments
 from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.state.arrays import State
 from mahjong_env.testing import random_actions
+from mahjong_env.testing.play import changed_array, frozen_arrays
 
 
 @pytest.fixture
@@ -31,14 +32,6 @@ def rng():
 def play(engine, rng, steps):
     for _ in range(steps):
         engine.step(random_actions(engine.action_mask, rng))
-
-
-def arrays_of(engine):
-    return {name: array.copy() for name, array in engine.state.arrays().items()}
-
-
-def unchanged(engine, before):
-    return all(np.array_equal(array, before[name]) for name, array in engine.state.arrays().items())
 
 
 class TestWhatIsPromised:
@@ -121,13 +114,13 @@ class TestCopies:
     def test_snapshots_are_copied_and_pickled(self, again, rng):
         engine = make_engine("hebei", 3, seed=1)
         play(engine, rng, 10)
-        snapshot, before = again(engine.snapshot()), arrays_of(engine)
+        snapshot, before = again(engine.snapshot()), frozen_arrays(engine)
         assert snapshot.to_bytes() == engine.snapshot().to_bytes()
         with pytest.raises(ValueError, match="read-only"):
             snapshot.arrays["hand"][0] = 0
         play(engine, rng, 10)
         engine.restore(snapshot)
-        assert unchanged(engine, before)
+        assert changed_array(engine, before) is None
 
     def test_a_snapshot_of_another_format_is_refused_by_its_number(self):
         data = make_engine("hebei", 1, seed=1).snapshot().to_bytes()
@@ -158,13 +151,13 @@ class TestCopies:
         snapshot = engine.snapshot()
         arrays = dict(snapshot.arrays)
         arrays["hand"] = arrays["hand"].astype(np.int16)
-        before = arrays_of(engine)
+        before = frozen_arrays(engine)
         with pytest.raises(SnapshotError, match="'hand'"):
             engine.restore(Snapshot(snapshot.header, arrays))
         del arrays["hand"]
         with pytest.raises(SnapshotError, match="hand"):
             engine.restore(Snapshot(snapshot.header, arrays))
-        assert unchanged(engine, before)
+        assert changed_array(engine, before) is None
 
 
 class TestLimits:

@@ -16,7 +16,7 @@ from mahjong_env.hands.codes import encode
 from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, sum_of_one
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
-from mahjong_env.testing.play import choose_actions
+from mahjong_env.testing.play import changed_array, choose_actions, frozen_arrays, require_same_states
 from mahjong_env.variants.hebei import Hebei
 from proof.batches import Batch, make_batch, most_games
 from proof.both_ways import WaysDifferError, play_both_ways
@@ -93,10 +93,6 @@ def test_hands_are_as_short_as_arrays_say(variant):
                 assert short_of_one((one, two, three, four), *sums, wilds, melds) == many[row]
 
 
-def arrays_of(engine):
-    return {name: array.copy() for name, array in engine.state.arrays().items()}
-
-
 @pytest.mark.parametrize("actions", [[0, 999], [0, -1], [0], [0, 0.5], ["a", "b"], None, [0, 107], [108, 108]])
 def test_what_is_refused_changes_nothing(actions):
     engine, phases = make_engine("wuhan", 2, seed=3), make_engine("wuhan", 2, seed=3)
@@ -104,15 +100,14 @@ def test_what_is_refused_changes_nothing(actions):
         phases._few_games()
     if actions is not None and actions[0] == 0 and actions[-1] != 0.5:
         actions = [int(engine.action_mask[0].argmax()), *actions[1:]]
-    before = arrays_of(engine)
+    before = frozen_arrays(engine)
     told = []
     for asked in (engine, phases):
         with pytest.raises((ActionError, IllegalActionError)) as error:
             asked.step(actions)
         told.append((type(error.value), str(error.value)))
     assert told[0] == told[1]
-    for name, array in before.items():
-        assert np.array_equal(array, getattr(engine.state, name)), name
+    assert changed_array(engine, before) is None
     assert not engine.moves(np.arange(2)).max() > 1
 
 
@@ -129,8 +124,7 @@ def test_lists_arrays_games_and_games_that_are_over():
         one, other = engine.step(form(chosen), games), phases.step(chosen, games)
         assert np.array_equal(one.rewards, other.rewards)
         assert np.array_equal(one.done, other.done)
-        for name, array in phases.state.arrays().items():
-            assert np.array_equal(array, getattr(engine.state, name)), name
+        require_same_states(phases, engine, np.arange(engine.num_games), "few games")
     assert (engine.state.phase == Phase.OVER).any()
 
 
@@ -149,8 +143,7 @@ def test_a_game_that_is_alone():
             found, expected = getattr(one, name), getattr(other, name)
             assert np.array_equal(found, expected), name
             assert found.dtype == expected.dtype, name
-        for name, array in phases.state.arrays().items():
-            assert np.array_equal(array, getattr(engine.state, name)), name
+        require_same_states(phases, engine, np.arange(engine.num_games), "few games")
         assert engine.moves(np.arange(1)) == phases.moves(np.arange(1)) == step + 2
 
 
@@ -166,8 +159,7 @@ def test_copies_go_on():
         for each in (engine, *copies):
             each.step(actions)
     for each in copies:
-        for name, array in arrays_of(engine).items():
-            assert np.array_equal(array, getattr(each.state, name)), name
+        require_same_states(each, engine, np.arange(2), "a copy")
     engine.restore(then)
     engine.step(choose_actions(engine, rng))
     assert not np.array_equal(engine.state.turns, copies[0].state.turns)

@@ -7,52 +7,33 @@ import pytest
 
 import mahjong_env
 from mahjong_env import ActionError, RulesError, SnapshotError, make_engine
+from mahjong_env.testing import random_actions
+from mahjong_env.testing.play import changed_array, frozen_arrays, play_together, require_same_states
 from support.marks import variants
 
 
 def played(variant, number, steps, seed=3, **settings):
     engine, rng = make_engine(variant, number, seed=seed, **settings), np.random.default_rng(seed)
     for _ in range(steps):
-        step(engine, rng)
+        engine.step(random_actions(engine.action_mask, rng))
     return engine
-
-
-def step(engine, rng):
-    mask = engine.action_mask
-    return engine.step((rng.random(mask.shape) * mask).argmax(axis=1))
-
-
-def states(engine, games):
-    return {name: array[games].copy() for name, array in engine.state.arrays().items()}
-
-
-def same(first, second):
-    return all(np.array_equal(array, second[name]) for name, array in first.items())
 
 
 @pytest.mark.parametrize("variant", variants("hebei", "fuzhou"))
 def test_games_that_were_put_go_on_as_where_they_came_from(variant):
     here, there = played(variant, 5, 9), played(variant, 4, 40, seed=8)
-    before = states(here, [0, 2, 4])
+    before = here.select([0, 2, 4])
     here.put([3, 1], there, [2, 2])
-    assert same(states(here, [3, 1]), states(there, [2, 2]))
-    assert same(states(here, [0, 2, 4]), before)
-    alone = there.select([2])
-    while (alone.seat_to_act >= 0).any():
-        actions = alone.action_mask.argmax(axis=1)
-        np.testing.assert_array_equal(here.observe(games=[3, 1]), alone.observe(games=[0, 0]))
-        np.testing.assert_array_equal(here.action_mask[[3, 1]], alone.action_mask[[0, 0]])
-        rewards = here.step(np.repeat(actions, 2), games=[3, 1]).rewards
-        np.testing.assert_array_equal(rewards, alone.step(actions).rewards[[0, 0]])
-    assert same(states(here, [0, 2, 4]), before)
+    require_same_states(before, here, np.array([0, 2, 4]), "a game beside it")
+    np.testing.assert_array_equal(here.observe(games=[3, 1]), there.observe(games=[2, 2]))
+    play_together(there.select([2, 2]), here, 0, np.array([3, 1]), "a game that was put")
 
 
 def test_a_game_is_put_elsewhere_in_its_own_engine():
     engine = played("hebei", 4, 20)
-    first, second = states(engine, [0]), states(engine, [1])
+    before = engine.select([1, 0])
     engine.put([0, 1], engine, [1, 0])
-    assert same(states(engine, [0]), second)
-    assert same(states(engine, [1]), first)
+    require_same_states(before, engine, np.array([0, 1]), "a game that was exchanged")
 
 
 def test_games_that_are_dealt_ahead_are_those_of_the_game_that_was_put():
@@ -60,10 +41,10 @@ def test_games_that_are_dealt_ahead_are_those_of_the_game_that_was_put():
     here.put([1], there, [0])
     rng = np.random.default_rng(1)
     for _ in range(400):
-        actions = (rng.random(there.action_mask.shape) * there.action_mask).argmax(axis=1)
+        actions = random_actions(there.action_mask, rng)
         there.step(actions)
         here.step(actions[:1], games=[1])
-    assert same(states(here, [1]), states(there, [0]))
+    require_same_states(there.select([0]), here, np.array([1]), "a game that was put")
 
 
 def test_views_keep_what_they_showed():
@@ -80,15 +61,15 @@ def test_views_keep_what_they_showed():
 def test_some_games_go_back(variant):
     engine, rng = played(variant, 4, 12), np.random.default_rng(2)
     snapshot = mahjong_env.Snapshot.from_bytes(engine.snapshot([2, 0]).to_bytes())
-    then = states(engine, [2, 0])
+    then = engine.select([2, 0])
     for _ in range(15):
-        step(engine, rng)
-    others = states(engine, [1, 3])
+        engine.step(random_actions(engine.action_mask, rng))
+    others = engine.select([1, 3])
     engine.restore(snapshot, games=[2, 0])
-    assert same(states(engine, [2, 0]), then)
-    assert same(states(engine, [1, 3]), others)
+    require_same_states(then, engine, np.array([2, 0]), "a game that went back")
+    require_same_states(others, engine, np.array([1, 3]), "a game beside it")
     engine.restore(snapshot, games=[1, 3])  # wherever they are wanted
-    assert same(states(engine, [1, 3]), then)
+    require_same_states(then, engine, np.array([1, 3]), "a game that went back")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +90,7 @@ def test_some_games_go_back(variant):
 )
 def test_what_cannot_be_put_changes_nothing(call, error, message):
     engine = played("hebei", 3, 5)
-    before = states(engine, [0, 1, 2])
+    before = frozen_arrays(engine)
     with pytest.raises(error, match=message):
         call(engine)
-    assert same(states(engine, [0, 1, 2]), before)
+    assert changed_array(engine, before) is None

@@ -7,7 +7,7 @@ import pytest
 
 from mahjong_agents import look_ahead
 from mahjong_agents.greedy import GreedyAgent
-from mahjong_env import ACTIONS, make_engine, rules
+from mahjong_env import ACTIONS, make_engine
 from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, PUNG, WIN
 from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.observation.acceptance import FAR
@@ -113,11 +113,6 @@ class TestDistance:
         assert checked["claim"] > 0
         assert checked["pass"] > 0
         assert helped > 3
-
-
-@pytest.mark.parametrize(("variant", "pairs"), [("hebei", True), ("hangzhou", True), ("taiwan", False)])
-def test_the_rules_are_asked_which_shapes_they_play(variant, pairs):
-    assert other_shapes(rules(variant)) == (pairs, variant == "hebei")
 
 
 def test_rows_do_not_depend_on_each_other():

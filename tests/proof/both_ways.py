@@ -15,6 +15,7 @@ import numpy as np
 
 import mahjong_env
 from mahjong_env.engine.outcome import StepResult
+from mahjong_env.testing.play import ConformanceError, require_same_states
 from proof.batches import MOST_HANDS, Batch, Played, ProofError, chooser, make_batch, most_games
 
 GAMES = 6
@@ -83,11 +84,10 @@ def _count_left(engine: mahjong_env.Engine) -> Any:
 
 
 def _compare_states(batch: Batch, step: int, plain: mahjong_env.Engine, phases: mahjong_env.Engine, live: Any) -> None:
-    for name, array in phases.state.arrays().items():
-        other = getattr(plain.state, name)
-        if not np.array_equal(array, other):
-            places = np.argwhere(array != other)[:4].tolist()
-            raise WaysDifferError(f"batch {batch}, step {step}: {name} differs at {places}")
+    try:
+        require_same_states(phases, plain, np.arange(plain.num_games), f"batch {batch}, step {step}")
+    except ConformanceError as error:
+        raise WaysDifferError(str(error)) from error
     if not np.array_equal(plain.observe(live), phases.view(live).observation):
         raise WaysDifferError(f"batch {batch}, step {step}: observations differ")
 
