@@ -173,7 +173,7 @@ FAULTS = (
     # Evaluation.
     *faults(
         "training/mahjong_training/evaluation/lineups.py",
-        "training/evaluation/test_lineups.py",
+        "training/evaluation/test_matches.py",
         ("seats-not-rotated", "sorted(set(permutations(lineup)))", "[tuple(lineup)]", "TestOrders"),
     ),
     *faults(

@@ -1,12 +1,15 @@
-"""Strong inputs for each action: what they say, and that a network without any learning plays like greedy."""
+"""Inputs for each action, and added ones: what they say, and that a network without any learning plays like greedy."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mahjong_agents import GreedyAgent, look_ahead
+from mahjong_agents import AgentError, GreedyAgent, look_ahead
 from mahjong_agents.greedy import best_actions
+from mahjong_agents.policy.custom_features import added_inputs, find_features
 from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from mahjong_agents.policy.network import (
     ActionNetwork,
@@ -15,8 +18,9 @@ from mahjong_agents.policy.network import (
     log_probabilities,
     prior,
     shapes,
+    table_scales,
 )
-from mahjong_env import action, make_engine
+from mahjong_env import VARIANTS, action, make_engine
 from support.marks import variants
 
 FACTS, TABLE = list(ACTION_FACTS), list(TABLE_FACTS)
@@ -97,3 +101,65 @@ class TestNetwork:
         share = (drawn % 4 == 1).sum() / 5000
         assert abs(share - 1 / (1 + np.exp(-1))) < 0.03
         np.testing.assert_allclose(np.exp(log_probabilities(scores, row)).reshape(-1, 2).sum(axis=1), 1, rtol=1e-5)
+
+
+# --- Added inputs of one's own --------------------------------------------------------------------------------------
+
+
+EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "my_features.py"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_they_stand_behind_those_of_the_table(variant):
+    view, late = make_engine(variant, 5, seed=2).view(), find_features(f"{EXAMPLE}:Late")
+    table, plain = (action_inputs(view, features).per_decision["table"] for features in (late, None))
+    assert (table[:, :-3] == plain).all()
+    assert (table[:, -3:] == added_inputs(late, view)).all()
+    assert (table[:, -3] == np.minimum(view.left, 127)).all()
+    assert table_scales(late)[-3:].tolist() == pytest.approx([1 / 70, 1 / 8, 1 / 8])
+
+
+def test_they_may_be_given_by_name():
+    view = make_engine("hebei", 3, seed=1).view()
+    by_name = Wrong({"two": np.array([4, 5, 6]), "one": np.array([1, 2, 3], np.int8)})
+    assert added_inputs(by_name, view).tolist() == [[1, 4], [2, 5], [3, 6]]
+
+
+class Wrong:
+    facts = {"one": 1.0, "two": 0.5}  # noqa: RUF012
+
+    def __init__(self, returned):
+        self.returned = returned
+
+    def __call__(self, view):
+        return self.returned
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (np.zeros((3, 1), int), r"\(3, 2\) integers"),
+        (np.zeros((3, 2)), "float64"),
+        (np.array([[1, 2], [3, 200], [0, 0]]), "'two' is 200"),
+        ({"one": np.zeros(3, int)}, r"for each of \['one', 'two'\], not \{'one': \(3,\)\}"),
+        ({"one": np.zeros(3, int), "two": np.zeros((3, 1), int)}, r"'two': \(3, 1\)"),
+    ],
+)
+def test_what_they_return_is_checked(returned, told):
+    with pytest.raises(AgentError, match=told):
+        added_inputs(Wrong(returned), make_engine("hebei", 3, seed=1).view())
+
+
+@pytest.mark.parametrize(
+    ("features", "told"),
+    [
+        ("late", "no class of added inputs is called 'late'"),
+        (f"{EXAMPLE}:Early", "it offers Late"),
+        (f"{EXAMPLE}:Late?fast=true", "no option 'fast'"),
+        (3, "3 is no class of added inputs"),
+        (lambda view: 0, "is no class of added inputs"),
+    ],
+)
+def test_added_inputs_that_there_are_not(features, told):
+    with pytest.raises(AgentError, match=told):
+        find_features(features)

@@ -15,8 +15,9 @@ from mahjong_agents.value.plan_value import PlanValueAgent, win_probability
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.basics.actions import PASS, PUNG, WIN
 from mahjong_env.observation.acceptance import look_ahead
-from mahjong_training.evaluation.matches import measure
+from mahjong_training.evaluation.matches import measure, sigma
 from support.positions import in_mid_hand
+from tools.fit import collect
 
 ALL = sorted(VARIANTS)
 
@@ -148,3 +149,26 @@ def test_chances_fall_with_distance_and_rise_with_help_and_time():
 def test_beats_greedy_in_wuhan():
     result = measure(rules("wuhan"), [GreedyAgent(), PlanValueAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
     assert result.of(1).points.low > 0
+
+
+# --- What tools.fit makes of hands ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def experience():
+    played = rules("fuzhou")
+    return next(collect(played, reference_agent(played), hands=1, seed=3, explored=0.2))
+
+
+def test_points_and_wins_are_those_of_the_hands(experience):
+    """A winner is paid what it won, unless kongs or liabilities come between; a deal-in costs points."""
+    unit, won, dealt_in = sigma(rules("fuzhou")), experience["win"], experience["deal_in"]
+    points, of_win = experience["points"], experience["points_of_win"]
+    assert 0.1 < won.mean() < 0.5
+    assert (of_win[won] > 0).all()
+    assert (of_win[~won] == 0).all()
+    np.testing.assert_allclose(np.median(points[won] - of_win[won]), 0, atol=1e-5)
+    assert 0.005 < dealt_in.mean() < 0.2
+    assert (points[dealt_in] < 0).mean() > 0.95
+    assert not (dealt_in & won).any()
+    np.testing.assert_allclose(points * unit, (points * unit).round(), atol=1e-2)

@@ -40,6 +40,7 @@ from mahjong_env.testing import (
     check_environment_copies,
 )
 from support.marks import variants
+from support.own_agents import LastLegal
 
 HEBEI = "mahjong_env/Hebei-v0"
 IDS = {variant: gymnasium_id(variant, version) for variant, version in ENTRY_MODULES.values()}
@@ -397,13 +398,6 @@ def test_the_seat_is_drawn_for_each_episode_or_fixed():
     env = gymnasium.make(HEBEI, rotation=True, seat=3, num_hands=4, opponents=LastLegal())
     assert env.reset(seed=1)[1]["seat"] == 3, "in a match he comes in when somebody has won"
     assert env.unwrapped.engine.state.hand_in_match[0] > 0
-
-
-class LastLegal:
-    """Always takes the last legal action: wins, passes, and else discards honours."""
-
-    def act(self, view, rng):
-        return NUM_ACTIONS - 1 - view.action_mask[:, ::-1].argmax(axis=1)
 
 
 def test_pettingzoos_game_ends_by_an_illegal_action_where_that_is_wanted():

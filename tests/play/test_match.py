@@ -8,12 +8,11 @@ import pytest
 
 import mahjong_env
 from mahjong_env import Deal, RecordError
-from mahjong_env.basics.actions import PASS
 from mahjong_env.drawing.table import HIDDEN, seen_table
 from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
 from support.marks import variants
-from support.playing import match_of
+from support.playing import Throws, match_of
 
 
 def play(match, rng, choose=None):
@@ -111,18 +110,10 @@ def test_an_agent_that_fails_leaves_no_question_to_answer_for_it():
             match.answer(match.position, "pass")
 
 
-class First:
-    """Has no chance in it: discards the first tile that it may, and passes where it can."""
-
-    def act(self, view, rng):
-        mask = view.action_mask
-        return np.where(mask[:, PASS], PASS, mask.argmax(axis=1))
-
-
 @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
 def test_a_match_is_played_on_from_anywhere(variant):
     rules, rng = mahjong_env.rules(variant), np.random.default_rng(2)
-    match = PersonsMatch(rules, [First(), None, *[First()] * (rules.people - 2)], seed=5, num_hands=2)
+    match = PersonsMatch(rules, [Throws(), None, *[Throws()] * (rules.people - 2)], seed=5, num_hands=2)
     with pytest.raises(StaleError, match="when the match is over"):
         match.play_on(0)
 

@@ -1,5 +1,7 @@
 """The wheel that users install holds everything, and plays with numpy, gymnasium and pettingzoo alone."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -27,9 +29,10 @@ COMMANDS = tuple(PROJECT["entry-points"]["mahjong_env.commands"])
 pytestmark = pytest.mark.xdist_group("wheel")
 
 
-def run(*command: str | Path, cwd: Path) -> str:
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     """The output of a command; its errors are in the failure message."""
-    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
+    env = {**os.environ, **environment}
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, f"{command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
@@ -135,3 +138,48 @@ def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
     )
     told = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
     assert told == [f"{name} True" for name in sorted(PROJECT["entry-points"]["mahjong_env.agents"])]
+
+
+# --- In a folder whose own modules have the names of this repository's folders --------------------------------------
+
+
+NAMES = ("agents", "training", "benchmarks", "tools", "experiments")
+OURS = os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "training", "benchmarks"))
+
+GYMNASIUM = """
+import gymnasium, mahjong_env
+env = gymnasium.make("mahjong_env/Hebei-v0", opponents="greedy")
+observation, info = env.reset(seed=0)
+env.step(info["action_mask"].argmax())
+"""
+AGENTS = """
+from mahjong_agents import make_agent
+from mahjong_env import make_engine
+import numpy as np
+view = make_engine("hebei", 2, seed=0).view()
+for spec in ("greedy", "policy:hebei", "value"):
+    make_agent(spec).act(view, np.random.default_rng(0))
+"""
+EVALUATE = ["-m", "mahjong_env", "evaluate", "--variant", "hebei", "--deals", "1", "--agents", "greedy", "random"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A user's folder: agents.py, training.py and so on, and packages of these names, none of which can be imported."""
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+        for path in (tmp_path / f"{name}.py", tmp_path / name / "__init__.py"):
+            path.write_text(f"raise RuntimeError('the folder: its own {name} was imported')\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.thorough
+def test_everything_works_in_a_folder_with_such_names(folder):
+    def python(*arguments):
+        return run(sys.executable, *arguments, cwd=folder, PYTHONPATH=OURS)
+
+    with pytest.raises(AssertionError, match="own agents was imported"):
+        python("-c", "import agents")
+    python("-c", GYMNASIUM + AGENTS)
+    assert "greedy" in python(*EVALUATE)
+    assert "rule-values" in python("-m", "mahjong_env", "--help")

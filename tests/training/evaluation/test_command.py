@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mahjong_agents import RandomAgent, make_agent
+from mahjong_agents import AgentError, RandomAgent, make_agent
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation import report
-from mahjong_training.evaluation.command import evaluate
+from mahjong_training.evaluation.command import evaluate, run
 from mahjong_training.runtime import cache
+from support.own_agents import LAST_LEGAL
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
@@ -50,42 +54,28 @@ def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(tmp_path, caps
     assert evaluate(replace(config, agents=(*config.agents, "greedy"), deals=1)).results[-1].lineup == (0, 1, 2)
 
 
-AGENT_FILE = """
-class Passes:
-    '''Takes the last action that is legal, which is to pass wherever that is.'''
-
-    def __init__(self, name="passes"):
-        self.name = name
-
-    def act(self, view, rng):
-        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
-"""
-
-
 class TestOwnAgents:
     @pytest.mark.thorough
     def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
-        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
-        spec = f"{tmp_path}/mine.py:Passes"
-        words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{spec}?name=mine", "random"]
+        words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{LAST_LEGAL}?name=mine", "random"]
         for processes in ("1", "2"):
             assert main([*words, "--processes", processes, "--out", str(tmp_path / processes)]) == 0
         found = [(tmp_path / processes / "evaluation.json").read_text(encoding="utf-8") for processes in ("1", "2")]
         assert found[0] == found[1]
         assert "2 x random" in capsys.readouterr().out
         config = EvaluateConfig(variant="hebei", deals=2)
-        as_objects = evaluate(config, agents=[make_agent(spec), RandomAgent()])
-        assert as_objects.agents == ("passes", "random")
+        as_objects = evaluate(config, agents=[make_agent(LAST_LEGAL), RandomAgent()])
+        assert as_objects.agents == ("last", "random")
         by_name = json.loads(found[0])["lineups"][0]["standings"][0]["points"]["mean"]
         assert as_objects.against(0, 1).of(0).points.mean == by_name
 
     @pytest.mark.thorough
     def test_they_are_opponents_and_teachers(self, tmp_path):
-        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
-        spec = f"{tmp_path}/mine.py:Passes"
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--teacher", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
-        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
+        assert (
+            main([*words, "--teacher", LAST_LEGAL, "--opponents", LAST_LEGAL, "--evaluation-agents", LAST_LEGAL]) == 0
+        )
+        assert ",last," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 
 def test_nothing_is_written_unless_asked(tmp_path, monkeypatch, capsys):
@@ -166,3 +156,81 @@ def test_the_command_needs_its_own_extra_only():
     call = [sys.executable, "-c", code, "-", "torch stable_baselines3 sb3_contrib tensorboard matplotlib", *words]
     done = subprocess.run(call, capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (MemoryError("Unable to allocate 8 TiB"), 2),
+        (RuntimeError("can't allocate memory: you tried to allocate 8 bytes.\nMore"), 2),
+        (RuntimeError("something else"), None),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_line(error, status, monkeypatch, capsys):
+    def fails(config):
+        raise error
+
+    monkeypatch.setattr("mahjong_training.evaluation.command.run", fails)
+    if status is None:
+        with pytest.raises(RuntimeError):
+            main(list(EVALUATE))
+    else:
+        assert main(list(EVALUATE)) == status
+        said = str(error).splitlines()[0]
+        assert capsys.readouterr().err == f"error: out of memory ({said})\n"
+
+
+# --- Bots: what they fail to decide is counted, and nothing that was played is lost ---------------------------------
+
+
+EXAMPLE = Path(__file__).parents[3] / "notebooks" / "examples" / "bots" / "bot.py"
+# The example, which ends instead of answering in mid-evaluation, as long as a file is there.
+ENDING = textwrap.dedent(
+    """
+    import os, runpy, sys
+    lines = sys.stdin
+    def some():
+        for number, line in enumerate(lines):
+            if number > 1200 and os.path.exists(sys.argv[2]): sys.exit("no more")
+            yield line
+    sys.stdin = some()
+    runpy.run_path(sys.argv[1])
+    """
+)
+
+
+@pytest.fixture
+def bot(tmp_path):
+    (tmp_path / "ending.py").write_text(ENDING, encoding="utf-8")
+    (tmp_path / "end").mkdir()  # no file: the same bot is asked with it and without
+    words = [sys.executable, str(tmp_path / "ending.py"), str(EXAMPLE), str(tmp_path / "end")]
+    return f"command:{shlex.join(words)}"
+
+
+def settings(agent, **more):
+    return EvaluateConfig(variant="hebei", agents=(agent, "greedy"), deals=12, seed=3, **more)
+
+
+@pytest.mark.thorough
+def test_failures_are_counted_and_named_at_the_end(bot, tmp_path, capsys, caplog):
+    found = run(settings(f"{bot}?failures=1000", out=tmp_path / "out"))
+    number = found.failures()["command:simple-python"]
+    assert number == len(caplog.records) > 0
+    assert f"command:simple-python failed: {number} decisions were made for it" in capsys.readouterr().out
+    assert "no more" in caplog.text
+    csv = (tmp_path / "out" / "evaluation.csv").read_text("utf-8").splitlines()
+    assert "failed_decisions" in csv[0]
+    (tmp_path / "end").rmdir()
+    assert evaluate(settings(bot)).failures() == {}
+
+
+@pytest.mark.thorough
+def test_what_was_played_before_a_failure_is_kept(bot, tmp_path):
+    config = settings(f"{bot}?failures=0&games=6", out=tmp_path / "out")
+    with pytest.raises(AgentError, match=r"(?s)no more.*[1-9]\d* of 12 parts are kept in"):
+        run(config)
+    (tmp_path / "end").rmdir()
+    assert run(config) == evaluate(replace(config, out=None))

@@ -17,14 +17,7 @@ from mahjong_training.evaluation import leaderboard, matches, standing
 from mahjong_training.evaluation.estimates import ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
-
-AGENT_FILE = """
-class Last:
-    name = "last"
-
-    def act(self, view, rng):
-        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
-"""
+from support.own_agents import LAST_LEGAL
 
 
 def made(words, *more):
@@ -33,9 +26,8 @@ def made(words, *more):
 
 
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
-    readme, own = tmp_path / "README.md", tmp_path / "mine.py"
+    readme = tmp_path / "README.md"
     readme.write_text(f"before\n{standing.START}\nold\n{standing.END}\nafter\n", encoding="utf-8")
-    own.write_text(AGENT_FILE, encoding="utf-8")
     words = "--variants hebei --levels 0 2 --deals 4 --mixed-deals 0 --matches 0 --out"
     assert made(words, tmp_path / "out", "--readme", readme) == 0
     told = capsys.readouterr().out
@@ -63,11 +55,11 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     played = []
     plain = matches.play_block
     monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or plain(*given))
-    assert made(words, tmp_path / "out", "--agents", f"{own}:Last") == 0
+    assert made(words, tmp_path / "out", "--agents", LAST_LEGAL) == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
     (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
-    assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("mine.py:Last") == 2
+    assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("own_agents.py:LastLegal") == 2
 
 
 @pytest.mark.thorough

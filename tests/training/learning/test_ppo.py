@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,27 +17,13 @@ from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_input
 from mahjong_agents.policy.network import ActionNetwork, prior, shapes
 from mahjong_agents.policy.torch_network import arrays_of
 from mahjong_env import VARIANTS, make_engine
-from mahjong_training.config import TrainConfig
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning import self_play
 from mahjong_training.learning.ppo import Actor, Learner, advantages_and_returns, log_softmax
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.self_play import Trajectories, play_hands
 from support.marks import everyday, variants
-
-EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
-
-CONFIG = TrainConfig(
-    variant="hebei",
-    teacher="greedy",
-    hands=128,
-    tables=32,
-    critic_hands=32,
-    evaluations=2,
-    evaluation_deals=3,
-    gate_deals=3,
-    width=8,
-)
+from training.learning.test_run import CONFIG, EXAMPLES
 
 
 def network(seed=0):

@@ -21,13 +21,13 @@ import pytest
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli import main
-from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime import ray_cluster
 from mahjong_training.runtime.digests import versions
 from mahjong_training.runtime.ray_cluster import RayExecutor, check_address, connected
 from support.cluster import AGENTS, REASON, left_behind, small_cluster
 from support.spread_commands import COMMANDS, found_by
+from training.learning import test_run as learning
 
 ROOT = Path(__file__).parents[3]
 PATHS = os.pathsep.join(str(ROOT / name) for name in (".", "agents", "training", "benchmarks"))
@@ -337,18 +337,7 @@ class TestDrivers:
 
 # --- Training ----------------------------------------------------------------------------------------------------
 
-CONFIG = TrainConfig(
-    variant="hebei",
-    teacher="greedy",
-    hands=64,
-    tables=32,
-    critic_hands=32,
-    evaluations=1,
-    evaluation_deals=3,
-    gate_deals=3,
-    width=8,
-    opponent_share=0.5,
-)
+CONFIG = replace(learning.CONFIG, hands=64, evaluations=1, opponent_share=0.5)
 
 
 def weights(config):
