@@ -12,7 +12,7 @@ from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.ruleset.questions import Circumstance
 from mahjong_env.state.arrays import Phase
 from mahjong_env.variants.hebei import Hebei
-from observation.test_worlds import positions as mid_games
+from support.positions import positions as mid_games
 
 ALL = sorted(VARIANTS)
 PRIVATE_WALLS = {"private_walls": True, "flower_tiles": False}

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from mahjong_env import MahjongError, View, ViewError, make_engine, rules, wuhan_v0
+from mahjong_env import VARIANTS, MahjongError, View, ViewError, make_engine, rules, wuhan_v0
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.state.arrays import State
@@ -21,9 +21,10 @@ from mahjong_env.state.flat import Flat
 from mahjong_env.testing import random_actions
 from mahjong_env.testing.play import choose_actions, view_differences
 from mahjong_training import measure, one_against_copies
-from observation.test_worlds import ALL, positions
+from support.positions import positions
 
 RNG = np.random.default_rng
+ALL = sorted(VARIANTS)
 
 
 def arrays(view):

@@ -227,21 +227,13 @@ class Watched(Referee):
 
 # --- Described hands -------------------------------------------------------------------------------------------------
 def has_shape(variant: Any, situation: Situation) -> bool:
-    """Whether the described tiles are complete, whatever else would forbid the win."""
+    """Whether the described tiles may be complete, whatever else would forbid the win."""
     if situation.source == "flowers":
         return False
-    if situation.robbing_gold:
-        plain, golds = situation.without_wilds(situation.hand)
-        return is_complete([*plain, situation.wild], golds, variant.sets - len(situation.melds))
     tiles = situation.concealed
     plain, jokers = situation.without_wilds(tiles)
-    if is_complete(plain, jokers, variant.sets - len(situation.melds)):
-        return True
-    if situation.melds or variant.sets == 5:
-        return False
-    if variant.name == "wuhan":
-        return jokers == 4 and is_seven_pairs(plain, 0)
-    return is_seven_pairs(plain, jokers) or (variant.name == "hebei" and is_thirteen_orphans(tiles))
+    of_sets = is_complete(plain, jokers, variant.sets - len(situation.melds))
+    return of_sets or is_seven_pairs(plain, jokers) or is_thirteen_orphans(tiles)
 
 
 def meld_text(meld: Meld) -> str:

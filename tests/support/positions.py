@@ -4,6 +4,7 @@ import numpy as np
 
 from mahjong_agents import make_agent
 from mahjong_env import Engine, View, make_engine
+from mahjong_env.testing.play import choose_actions
 
 
 def in_mid_hand(variant: str, games: int, steps: int, agent: str = "random", **settings) -> Engine:
@@ -20,3 +21,14 @@ def asked_in_mid_hand(*given, **settings) -> View:
     """What the seats to act see in such games."""
     engine = in_mid_hand(*given, **settings)
     return engine.view(np.flatnonzero(engine.seat_to_act >= 0))
+
+
+def positions(variant, *, games=24, steps=30, seed=4, **settings) -> Engine:
+    """Games each of which is somewhere else, some of them waiting for answers to a discard."""
+    engine = make_engine(variant, games, seed=seed, auto_reset=True, **settings)
+    rng = np.random.default_rng(seed)
+    for step in range(steps):
+        moving = np.arange(games) % steps <= step
+        engine.step(choose_actions(engine, rng)[moving], games=moving)
+    assert len(set(engine.state.phase.tolist())) > 1
+    return engine
