@@ -8,13 +8,29 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import AgentError, View
+from mahjong_env import ACTIONS, AgentError, View
 from mahjong_env.environments.agents import Kind, agent_names, find_agent, find_maker, make, parse_address
 
-__all__ = ["GAMES_AT_ONCE", "Agent", "AgentError", "PolicyFileError", "agent_names", "games_at_once", "make_agent"]
+__all__ = [
+    "GAMES_AT_ONCE",
+    "Agent",
+    "AgentError",
+    "Annotation",
+    "PolicyFileError",
+    "agent_names",
+    "annotate",
+    "games_at_once",
+    "make_agent",
+    "make_own",
+]
 
 GAMES_AT_ONCE: Final = 6000
 """Games that are played at once by default: a greedy player takes two seconds for them."""
+Annotation = dict[str, Any]
+"""An agent's reasons for a choice, short and plain, as records keep them (`GameRecord.notes`)."""
+_MOST_ACTIONS: Final = 5
+"""Actions of one choice that are written down: those that the agent held best."""
+_LEAST_PROBABILITY: Final = 0.001
 
 
 class PolicyFileError(AgentError):
@@ -55,6 +71,28 @@ def games_at_once(agents: Sequence[Agent]) -> int:
     ``games_at_once``, an int from 1.
     """
     return min([GAMES_AT_ONCE, *(max(1, int(getattr(agent, "games_at_once", GAMES_AT_ONCE))) for agent in agents)])
+
+
+def annotate(
+    key: str, count: int, row: NDArray[np.intp], action: NDArray[Any], number: NDArray[Any]
+) -> list[Annotation | None]:
+    """Return for each of some choices the numbers of its best actions, by their names; None where there is one action.
+
+    Args:
+        key: "probabilities", or "values" (points).
+        count: choices.
+        row: [m] the choice that an action belongs to.
+        action: [m] numbers of actions.
+        number: [m] their probabilities or values.
+    """
+    least = _LEAST_PROBABILITY if key == "probabilities" else -np.inf
+    several = np.bincount(row, minlength=count) > 1
+    notes: list[Annotation | None] = [{key: {}} if is_choice else None for is_choice in several]
+    for at in np.lexsort((-number, row)).tolist():
+        note = notes[row[at]]
+        if note is not None and number[at] >= least and len(note[key]) < _MOST_ACTIONS:
+            note[key].setdefault(ACTIONS[int(action[at])], round(float(number[at]), 3))
+    return notes
 
 
 def make_agent(spec: Any) -> Agent:

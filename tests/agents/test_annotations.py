@@ -5,7 +5,7 @@ import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_agents.annotations import annotate
+from mahjong_agents.base import annotate
 from mahjong_env.environments.agents import ExplainingAgent, ask
 from mahjong_env.records import GameRecord, Recorder, replay_points
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.annotations import Annotation, annotate
-from mahjong_agents.base import PolicyFileError
+from mahjong_agents.base import Annotation, PolicyFileError, annotate
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PLANES, SHIPPED, TORCH, PolicyFile, find_policy

@@ -83,8 +83,3 @@ def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
             f"added inputs are from {_LOW} to {_HIGH}; {list(features.facts)[at[1]]!r} is {added[at]}: divide it first"
         )
     return added.astype(np.int8)
-
-
-def scales_of(features: Features) -> NDArray[np.float32]:
-    """Return [K] float32 what added inputs are multiplied with."""
-    return np.array(list(features.facts.values()), np.float32)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.policy.custom_features import Features, scales_of
+from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, Inputs, action_inputs
 from mahjong_env import View
 
@@ -32,7 +32,6 @@ class Network(Protocol):
 
 
 FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
-_TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
 
 _GREEDY: Final = {
     "behind": -6.0,
@@ -49,7 +48,8 @@ _CLOSED: Final = {"chow": -30.0, "pung": -30.0, "kong": -30.0}
 
 def table_scales(features: Features | None = None) -> NDArray[np.float32]:
     """Return [C + added] float32 what the facts of the table, and added inputs behind them, are multiplied with."""
-    return _TABLE_SCALES if features is None else np.concatenate([_TABLE_SCALES, scales_of(features)])
+    added = () if features is None else features.facts.values()
+    return np.array([*TABLE_FACTS.values(), *added], np.float32)
 
 
 def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:

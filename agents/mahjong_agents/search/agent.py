@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.annotations import Annotation, annotate
-from mahjong_agents.base import Agent, AgentError, make_agent
+from mahjong_agents.base import Agent, AgentError, Annotation, annotate, make_agent
 from mahjong_agents.control_variates import UNIT, Luck, useful_weights
 from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, plans_within_reach
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands

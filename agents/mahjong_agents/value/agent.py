@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.annotations import Annotation, annotate
+from mahjong_agents.base import Annotation, annotate
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.network import greatest_of_rows
 from mahjong_agents.value.afterstates import Numbers, actions_but_wins
