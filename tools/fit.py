@@ -114,11 +114,12 @@ def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
         network = learn(joined(known), sigma(rules), epochs=options.epochs, seed=options.seed)
         for margin in options.margins:
             tried = OutcomeNetwork(network.weights, network.biases, network.sigma, margin)
-            gain = strength(rules, ValueAgent.of(tried), deals=options.deals, seed=curve_seed(SEED_OF_TUNING + number))
+            player, chosen = ValueAgent(numbers=tried), curve_seed(SEED_OF_TUNING + number)
+            gain = strength(rules, player, deals=options.deals, seed=chosen)
             print(f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.text(3, sign='+')} sigma")
             if gain.mean > most:
                 best, most = tried, gain.mean
-        agent = ValueAgent.of(best)
+        agent = ValueAgent(numbers=best)
     kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
     return kept | best.arrays(rules.name)
 

@@ -35,9 +35,10 @@ from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 import mahjong_env
 from mahjong_agents import look_ahead, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE, policy_inputs
+from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import arrays_of
+from mahjong_env import NUM_ACTIONS
 from mahjong_training import measure, one_against_copies, sigma
 from mahjong_training.runtime.ray_cluster import connected
 from mahjong_training.seeds import training_seed

@@ -89,7 +89,7 @@ def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margi
     network = some_network("hebei")
     left = actions_but_wins(view, np.arange(len(view)))
     points = network(left.numbers()).points
-    chosen = ValueAgent.of(network).act(view, np.random.default_rng(0))
+    chosen = ValueAgent(numbers=network).act(view, np.random.default_rng(0))
     asked = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
     assert asked.size > 5
     for row in asked:
@@ -97,14 +97,14 @@ def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margi
         assert points[of_row][left.action[of_row] == chosen[row]] == points[of_row].max()
     usual = reference_agent(view.rules).act(view, np.random.default_rng(0))
     assert (chosen != usual).any()
-    careful = ValueAgent.of(some_network("hebei", margin=100.0)).act(view, np.random.default_rng(0))
+    careful = ValueAgent(numbers=some_network("hebei", margin=100.0)).act(view, np.random.default_rng(0))
     np.testing.assert_array_equal(careful, usual)
 
 
 def test_it_wins_when_it_may():
     engine = make_engine("hebei", 1, seed=0)
     engine.reset(deals=Deal(hands=("123m 456m 789m 123p 55p", "", ""), dealer=0))
-    assert ValueAgent.of(some_network("hebei")).act(engine.view(), np.random.default_rng(0)) == action("win")
+    assert ValueAgent(numbers=some_network("hebei")).act(engine.view(), np.random.default_rng(0)) == action("win")
 
 
 def test_house_rules_have_no_numbers():

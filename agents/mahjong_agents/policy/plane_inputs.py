@@ -12,11 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVATION_VERSION, View, action
+from mahjong_env import ACTIONS, NUM_ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVATION_VERSION, View
+from mahjong_env.basics.actions import CHOW_LOW
 from mahjong_env.observation.acceptance import FAR, Lookahead
-
-NUM_ACTIONS: Final = len(ACTIONS)
-_FIRST_CLAIM: Final = action("chow low")
 
 # Names of things (kinds in rivers and melds) are not amounts that a network could weigh; what lies there is counted by
 # kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
@@ -24,7 +22,7 @@ PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code
 """The pieces of the observation that are inputs, in order."""
 
 _PLANES: Final = np.repeat([piece in PIECES for piece in OBSERVATION_PIECES], [p.planes for p in OBSERVATION_PIECES])
-OBSERVATION_SIZE: Final = int(_PLANES.sum()) * 34 + NUM_ACTIONS - _FIRST_CLAIM
+OBSERVATION_SIZE: Final = int(_PLANES.sum()) * 34 + NUM_ACTIONS - CHOW_LOW
 """The numbers of these pieces, and of the claims."""
 SIZE: Final = OBSERVATION_SIZE + 2 * NUM_ACTIONS + 1
 """F, the length of one row of inputs."""
@@ -56,7 +54,7 @@ def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
     behind[ahead.distance == FAR] = BEHIND_LIMIT
     help_ = np.minimum(ahead.help, _HELP_LIMIT).astype(np.int8)
     observation = view.observation[:, _PLANES].reshape(len(view), -1)
-    claims = view.action_mask[:, _FIRST_CLAIM:]
+    claims = view.action_mask[:, CHOW_LOW:]
     return np.concatenate([observation, claims, behind, help_, np.minimum(nearest, NEAREST_LIMIT)], axis=1)
 
 

@@ -19,14 +19,13 @@ from mahjong_agents.policy.inputs import GROUP_STARTS, Inputs
 from mahjong_agents.policy.plane_inputs import (
     BEHIND_LIMIT,
     NEAREST_LIMIT,
-    NUM_ACTIONS,
     OBSERVATION_SIZE,
     PIECES,
     SIZE,
     policy_inputs,
 )
 from mahjong_agents.policy.torch_network import load_arrays
-from mahjong_env import View
+from mahjong_env import NUM_ACTIONS, View
 from mahjong_env.observation.acceptance import look_ahead
 
 _HAND: Final = 34  # the hand comes first, and is shown as thresholds

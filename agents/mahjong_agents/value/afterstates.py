@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import encode, split_wilds
+from mahjong_env.hands.codes import NUM_KINDS, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
@@ -23,7 +23,6 @@ from mahjong_env.ruleset.shapes import needs_counts, shanten
 
 Numbers = NDArray[np.float32]
 
-NUM_KINDS: Final = 34
 _FIRST_HONOUR: Final = 27
 _FIRST_DRAGON: Final = 31
 _MOST_DISTANCE: Final = 6
@@ -269,9 +268,7 @@ def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
 
 def one_hot(which: NDArray[Any], size: int) -> Numbers:
     """Return [m, size]: 1 at ``which``."""
-    found = np.zeros((len(which), size), np.float32)
-    found[np.arange(len(which)), which] = 1
-    return found
+    return np.eye(size, dtype=np.float32)[which]
 
 
 def _columns(*columns: NDArray[Any]) -> Numbers:

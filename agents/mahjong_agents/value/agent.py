@@ -44,23 +44,15 @@ class ValueAgent:
     name = "value"
     games_at_once: Final = 1000
 
-    def __init__(self, *, numbers: str | None = None, margin: float | None = None) -> None:
+    def __init__(self, *, numbers: str | OutcomeNetwork | None = None, margin: float | None = None) -> None:
         """Choose the network.
 
         Args:
-            numbers: a file that ``python -m tools.fit value-model`` has written; one without a network of the variant
-                is an `AgentError` when it acts. None: the network that is shipped for the rules that are played.
+            numbers: the network, or a file that ``python -m tools.fit value-model`` has written; one without a network
+                of the variant is an `AgentError` when it acts. None: the one that is shipped for the rules played.
             margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
         """
         self._numbers, self._margin = numbers, margin
-        self._own: OutcomeNetwork | None = None
-
-    @classmethod
-    def of(cls, network: OutcomeNetwork) -> ValueAgent:
-        """Make the agent that plays by this network."""
-        agent = cls()
-        agent._own = network
-        return agent
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose what is worth most; see `mahjong_agents.Agent.act`."""
@@ -73,9 +65,9 @@ class ValueAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        network = self._own
-        if network is None and self._numbers is not None:
-            network = read_network(Path(self._numbers), view.rules.name)
+        network = self._numbers
+        if isinstance(network, str):
+            network = read_network(Path(network), view.rules.name)
         network = network or shipped_network(view.rules)
         if network is None:
             return PlanValueAgent().act(view, rng)

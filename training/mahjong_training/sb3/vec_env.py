@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from mahjong_agents import Agent, look_ahead
-from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE, policy_inputs
-from mahjong_env import Engine, Rules
+from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
+from mahjong_env import NUM_ACTIONS, Engine, Rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_training.learning.rewards import Paid, Points, Reward, pay, potential
