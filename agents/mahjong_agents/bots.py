@@ -30,7 +30,7 @@ class Tables:
         """Know no table; ``spare`` times the most that were asked about at once are remembered."""
         self._spare = spare
         self._known: dict[bytes, list[int]] = {}  # the numbers of tables by what was seen, the longest unused first
-        self._open, self._last, self._most = 0, 0, 0
+        self._last = self._most = 0
 
     def take(self, told: Told, row: int) -> tuple[int, int]:
         """The table that a row continues, and how many of its events were told; a new one, and -1."""
@@ -41,7 +41,6 @@ class Tables:
                 table = tables.pop(0)
                 if not tables:
                     del self._known[whole[:length]]
-                self._open -= 1
                 return table, (length - len(before)) // EVENT_BYTES
         self._last += 1
         return self._last, -1
@@ -49,22 +48,19 @@ class Tables:
     def keep(self, told: Told, row: int, table: int) -> None:
         """Note what has been told of a table."""
         self._known.setdefault(told.now[row] + told.events[row], []).append(table)
-        self._open += 1
 
     def forget(self, asked: int) -> list[int]:
         """Forget those that have not been asked about for longest, where they are too many; ``asked`` were, at once."""
         self._most = max(self._most, asked)
+        spare = sum(map(len, self._known.values())) - self._spare * self._most
         forgotten: list[int] = []
-        while self._open > self._spare * self._most:
-            tables = self._known.pop(next(iter(self._known)))
-            self._open -= len(tables)
-            forgotten += tables
+        while len(forgotten) < spare:
+            forgotten += self._known.pop(next(iter(self._known)))
         return forgotten
 
     def clear(self) -> None:
         """Forget all of them."""
         self._known.clear()
-        self._open = 0
 
 
 class ProgramAgent(ABC):
