@@ -7,11 +7,11 @@ end in every step, and the memory is better saved.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.arguments import axes_of
 from mahjong_env.engine.phases import deal
 from mahjong_env.engine.phases.context import StepContext
@@ -38,16 +38,16 @@ class DealPrefetch:
         self._all_games, self._depth = np.arange(number), max(1, _AT_ONCE // number)
         dealt = State.allocate(axes_of(context.rules, number * self._depth))
         self._dealt = StepContext(dealt, context.rules, context.several_hands)
-        self._lines: dict[int, Any] | None = None
+        self._packed: Int8Array | None = None
 
     def begin(self, games: Games) -> None:
         """Begin the next matches of these games."""
         if not self._are_dealt(games).all():
             self._deal(self._all_games[~self._are_dealt(self._all_games)])
-        if self._lines is None:
+        if self._packed is None:
             self._state.copy_games(games, self._dealt.state, self._rows(games))
         else:
-            self._state.set_lines(self._lines, int(self._rows(games)[0]))
+            self._state.unpack(self._packed[self._rows(games)[0]])
 
     def _rows(self, games: Games) -> Games:
         """[n] where the next matches of games stand among those dealt."""
@@ -70,4 +70,4 @@ class DealPrefetch:
         deal.begin_matches(self._dealt, rows, at_random=self._at_random)
         deal.deal_hands(self._dealt, rows)
         if len(self._all_games) == 1:
-            self._lines = dealt.lines()
+            self._packed = dealt.packed()

@@ -80,7 +80,7 @@ _RANKS: Final = RANK_OF_OPTIONS.tolist()
 _RANK_OF_CLAIM: Final = dict(enumerate(RANK_OF_ACTION.tolist(), CHOW_LOW))
 _SETS: Final = SETS_OF_EQUALS.tolist()
 _MAY_KONG: Final = int(MAY_KONG)
-_NO_FLOWERS: Final = bytes(NUM_ALL_KINDS)
+_NO_FLOWERS: Final = memoryview(bytes(NUM_ALL_KINDS)).cast("b")
 # By kind: the two tiles that make a run with it, and the option bit.
 _PAIRS_BESIDE: Final = ((0, 1, MAY_CHOW_HIGH), (1, 2, MAY_CHOW_MIDDLE), (2, 3, MAY_CHOW_LOW))
 _RUNS: Final = [
@@ -130,12 +130,11 @@ class FewGames:
         self._short_of_one = short_of_one
         self._seats, self._wall_size = state.num_seats, state.wall.shape[1]
         self._slots = _SLOTS[self._seats]
-        self._nothing = bytes(self._seats)
+        self._no_options = memoryview(bytes(self._seats)).cast("b")
         self._all = range(len(state.phase))
         self._may_end, self._ended = False, list[int]()
 
-        self._has_wild, self._chows = rules.has_wild, rules.claims_chows
-        self._adds_discards = rules.adds_discards
+        self._chows, self._adds_discards = rules.claims_chows, rules.adds_discards
         self._dead = bytes(kind in rules.unclaimable_kinds for kind in range(NUM_KINDS))
         self._is_flower = bytes(context.is_flower.tolist())
         self._num_marks = len(rules.marks)
@@ -145,29 +144,7 @@ class FewGames:
             for name in ("limit_claims", "limit_turn", "may_win_at_once", "on_flower")
         )
         self._no_marks = bytes(2 * self._num_marks * self._seats)
-
-        # The memory of all numbers of one size, and where each array begins in it.
-        self._bytes, self._raw, self._shorts, self._codes = map(state.memory, (np.int8, np.uint8, np.int16, np.int32))
-
-        def of(*names: str) -> list[int]:
-            return [state.start(name) for name in names]
-
-        self._code, self._wall, self._front, self._back, self._reserve = of("code", "wall", "front", "back", "reserve")
-        self._hand, self._public, self._river, self._mask = of("hand", "public", "river", "mask")
-        self._open_pung, self._is_tenpai, self._num_melds = of("open_pung", "is_tenpai", "num_melds")
-        self._meld_type, self._meld_kind, self._meld_from, self._meld_claimed = of(
-            "meld_type", "meld_kind", "meld_from", "meld_claimed"
-        )
-        self._river_size, self._river_claimed, self._turns = of("river_size", "river_claimed", "turns")
-        self._river_number, self._exposed, self._num_exposed = of("river_number", "exposed", "num_exposed")
-        self._left_before_draw, self._wild, self._closing = of("left_before_draw", "wild", "closing")
-        self._phase, self._actor, self._turn, self._drawn = of("phase", "actor", "turn", "drawn")
-        self._kong_draws, self._flower_draw, self._can_win = of("kong_draws", "flower_draw", "can_win")
-        self._undisturbed, self._num_discards = of("undisturbed", "num_discards")
-        self._offered, self._offered_by, self._options = of("offered", "offered_by", "options")
-        self._best_precedence, self._best_seat, self._best_action = of("best_precedence", "best_seat", "best_action")
-        self._flowers, self._fresh_flowers = of("flowers", "fresh_flowers")
-        self._marks, self._marks_before_flowers = of("marks", "marks_before_flowers")
+        self._lines = state.lines()
 
     # --- Steps ----------------------------------------------------------------------------------------------------
 
@@ -180,13 +157,13 @@ class FewGames:
         numbers = games_named(games, self._all)
         if numbers is None or not len(set(numbers)) == len(numbers) == len(actions):
             return None
-        memory, chosen = self._bytes, []
+        lines, chosen = self._lines, []
         for g, action in zip(numbers, actions, strict=True):
             if type(action) is not int:
                 return None
-            if memory[self._actor + g] < 0:
+            if lines.actor[g] < 0:
                 continue
-            if not (0 <= action < NUM_ACTIONS and memory[self._mask + g * NUM_ACTIONS + action]):
+            if not (0 <= action < NUM_ACTIONS and lines.mask[g * NUM_ACTIONS + action]):
                 return None
             chosen.append((g, action))
         return chosen
@@ -203,23 +180,23 @@ class FewGames:
     def play_one(self, action: int) -> bool:
         """Whether the action is legal in the first game, and was played without ending a hand; else it is untouched."""
         self._may_end = False
-        return 0 <= action < NUM_ACTIONS and bool(self._bytes[self._mask + action]) and self._play(0, action)
+        return 0 <= action < NUM_ACTIONS and bool(self._lines.mask[action]) and self._play(0, action)
 
     def _play(self, g: int, action: int) -> bool:
         """Whether the game was played; else it is untouched."""
-        phase = self._bytes[self._phase + g]
+        phase = self._lines.phase[g]
         if phase == _TURN:
             return action < CONCEALED_KONG and self._discard(g, action)
         return bool(phase == _CLAIM) and action != WIN and action != KONG and self._answer(g, action)
 
     def _discard(self, g: int, kind: int) -> bool:
         """`phases.turn._discard` and `phases.claims.offer_discards`."""
-        memory, seats = self._bytes, self._seats
-        seat, base, wild = memory[self._actor + g], g * seats, memory[self._wild + g]
+        lines, seats = self._lines, self._seats
+        seat, base, wild = lines.actor[g], g * seats, lines.wild[g]
         at, left = base + seat, self._left(g)
-        held = self._hand + at * NUM_KINDS + kind
-        is_last = left <= 0 or memory[self._closing + g]
-        if not memory[held] or (is_last and not self._may_end):
+        held = at * NUM_KINDS + kind
+        is_last = left <= 0 or lines.closing[g]
+        if not lines.hand[held] or (is_last and not self._may_end):
             return False
         wanted: bytes | None = b""
         if kind != wild and not self._dead[kind]:
@@ -237,34 +214,34 @@ class FewGames:
             tile = self._tile_to_come(g, base + following, wild, left)
             if tile < 0:
                 for place, mark in before:
-                    self._shorts[place] = mark
+                    lines.marks[place] = mark
                 return False
 
-        memory[held] -= 1
+        lines.hand[held] -= 1
         if kind != wild:
-            self._codes[self._code + at * 4 + _SUIT[kind]] -= _POWER[kind]
-        number = memory[self._num_discards + g] + 1
-        memory[self._num_discards + g] = number
-        seen = self._public + at * _SEEN + kind
-        memory[seen + DISCARDED * NUM_KINDS] += 1
-        memory[seen + LATEST * NUM_KINDS] = number
-        size = memory[self._river_size + at]
+            lines.code[at * 4 + _SUIT[kind]] -= _POWER[kind]
+        number = lines.num_discards[g] + 1
+        lines.num_discards[g] = number
+        seen = at * _SEEN + kind
+        lines.public[seen + DISCARDED * NUM_KINDS] += 1
+        lines.public[seen + LATEST * NUM_KINDS] = number
+        size = lines.river_size[at]
         turned = at * MAX_DISCARDS + size
-        memory[self._river + turned] = -1 - kind if kind == memory[self._drawn + g] else kind + 1
-        memory[self._river_number + turned] = number
-        memory[self._river_size + at] = size + 1
-        wilds = self._wilds(at, wild) if wild >= 0 else 0
-        memory[self._is_tenpai + at] = self._short(at, wilds) <= wilds + 1
-        memory[self._offered_by + g] = seat
+        lines.river[turned] = -1 - kind if kind == lines.drawn[g] else kind + 1
+        lines.river_number[turned] = number
+        lines.river_size[at] = size + 1
+        wilds = self._wilds(at, wild)
+        lines.is_tenpai[at] = self._short(at, wilds) <= wilds + 1
+        lines.offered_by[g] = seat
         if wanted:
-            self._raw[self._options + base : self._options + base + seats] = wanted
-            memory[self._drawn + g], memory[self._can_win + g] = -1, 0
-            memory[self._offered + g], memory[self._best_precedence + g] = kind, 0
-            memory[self._phase + g] = _CLAIM
+            lines.options[base : base + seats] = memoryview(wanted).cast("b")
+            lines.drawn[g], lines.can_win[g] = -1, 0
+            lines.offered[g], lines.best_precedence[g] = kind, 0
+            lines.phase[g] = _CLAIM
             self._ask(g, base, self._asked_first(base, seat)[0])
         elif is_last:
-            memory[self._drawn + g], memory[self._can_win + g] = -1, 0
-            self._shorts[self._left_before_draw + g] = left
+            lines.drawn[g], lines.can_win[g] = -1, 0
+            lines.left_before_draw[g] = left
             self._ended.append(g)
         else:
             self._draw(g, base, following, tile, left)
@@ -272,23 +249,21 @@ class FewGames:
 
     def _left(self, g: int) -> int:
         """`State.left`."""
-        shorts = self._shorts
-        return self._wall_size - shorts[self._front + g] - shorts[self._back + g] - shorts[self._reserve + g]
+        lines = self._lines
+        return self._wall_size - lines.front[g] - lines.back[g] - lines.reserve[g]
 
     def _mark_discard(self, at: int, kind: int, wild: int) -> list[tuple[int, int]]:
         """`Rules.on_discard`; the marks that it may have changed: where they stand, and what they were."""
-        before = []
+        marks, before = self._lines.marks, []
         for number, after in self._after_discard:
-            place = self._marks + at * self._num_marks + number
-            mark = self._shorts[place]
-            before.append((place, mark))
-            self._shorts[place] = after(mark, kind, wild)
+            place = at * self._num_marks + number
+            before.append((place, marks[place]))
+            marks[place] = after(marks[place], kind, wild)
         return before
 
     def _has_marks(self, g: int) -> bool:
         size = self._num_marks * self._seats
-        first = self._marks + g * size
-        return self._shorts[first : first + size].tobytes() != self._no_marks
+        return self._lines.marks[g * size : (g + 1) * size].tobytes() != self._no_marks
 
     def _limited(self, g: int, base: int, giver: int, wanted: bytes) -> bytes:
         """What `Rules.limit_claims` leaves of the options of all seats."""
@@ -306,30 +281,29 @@ class FewGames:
 
         `phases.claims._sets_wanted` and `claim_rules.sets_wanted`.
         """
-        memory, raw, seats = self._bytes, self._raw, self._seats
-        first = self._is_tenpai + base
-        if 1 in raw[first : first + seats].tobytes():
+        lines, seats = self._lines, self._seats
+        if 1 in lines.is_tenpai[base : base + seats].tobytes():
             for seat in range(seats):
-                if memory[first + seat] and seat != giver:
+                if lines.is_tenpai[base + seat] and seat != giver:
                     wilds = self._wilds(base + seat, wild)
                     if self._short(base + seat, wilds, kind) <= wilds:
                         return None
-        first = self._hand + base * NUM_KINDS
+        first = base * NUM_KINDS
         following = giver + 1 if giver + 1 < seats else 0
         wanted: bytearray | None = None
         if self._chows:
             held = first + following * NUM_KINDS
             for one, other, option in _RUNS[kind]:
-                if memory[held + one] and memory[held + other] and one != wild and other != wild:
+                if lines.hand[held + one] and lines.hand[held + other] and one != wild and other != wild:
                     wanted = wanted or bytearray(seats)
                     wanted[following] |= option
-        for seat, count in enumerate(raw[first + kind : first + seats * NUM_KINDS : NUM_KINDS].tobytes()):
+        for seat, count in enumerate(lines.hand[first + kind : first + seats * NUM_KINDS : NUM_KINDS].tobytes()):
             if count > 1 and seat != giver:
                 wanted = wanted or bytearray(seats)
                 wanted[seat] |= _SETS[count]
         if self._adds_discards:
             for seat in range(seats):
-                if memory[self._open_pung + (base + seat) * NUM_KINDS + kind] and seat != giver:
+                if lines.open_pung[(base + seat) * NUM_KINDS + kind] and seat != giver:
                     wanted = wanted or bytearray(seats)
                     wanted[seat] |= _MAY_KONG
         return b"" if wanted is None else bytes(wanted)
@@ -340,8 +314,7 @@ class FewGames:
         `claim_rules.seats_to_ask_first`.
         """
         seats, first, best = self._seats, NO_SEAT, 0
-        given = self._options + base
-        for seat, options in enumerate(self._bytes[given : given + seats]):
+        for seat, options in enumerate(self._lines.options[base : base + seats]):
             if options:
                 could = _RANKS[options] * 4 + 3 - (seat - giver - 1) % seats
                 if could > best:
@@ -350,42 +323,41 @@ class FewGames:
 
     def _ask(self, g: int, base: int, seat: int) -> None:
         """Wait for the answer of a seat; its mask: `phases.masks._write_questions`."""
-        memory, mask = self._bytes, self._mask + g * NUM_ACTIONS
-        memory[self._actor + g] = seat
-        self._raw[mask : mask + NUM_ACTIONS] = _MASKS[memory[self._options + base + seat]]
+        lines, mask = self._lines, g * NUM_ACTIONS
+        lines.actor[g] = seat
+        lines.mask[mask : mask + NUM_ACTIONS] = _MASKS[lines.options[base + seat]]
 
     def _answer(self, g: int, action: int) -> bool:
         """`phases.claims.take_answers`."""
-        memory, seats = self._bytes, self._seats
-        base, seat, giver = g * seats, memory[self._actor + g], memory[self._offered_by + g]
+        lines, seats = self._lines, self._seats
+        base, seat, giver = g * seats, lines.actor[g], lines.offered_by[g]
         heard = 0 if action == PASS else _RANK_OF_CLAIM[action] * 4 + 3 - (seat - giver - 1) % seats
-        before = memory[self._best_precedence + g]
+        before = lines.best_precedence[g]
         best = heard if heard > before else before
-        options = self._options + base
-        own = memory[options + seat]
-        memory[options + seat] = 0
+        own = lines.options[base + seat]
+        lines.options[base + seat] = 0
         asked, could = self._asked_first(base, giver)
         is_decided, tile, left = could <= best, -1, self._left(g)
         following = giver + 1 if giver + 1 < seats else 0
         if is_decided:
             if best == 0:
-                if left > 0 and not memory[self._closing + g]:
-                    tile = self._tile_to_come(g, base + following, memory[self._wild + g], left)
+                if left > 0 and not lines.closing[g]:
+                    tile = self._tile_to_come(g, base + following, lines.wild[g], left)
                 is_common = tile >= 0
             else:
-                is_common = heard > before or memory[self._best_action + g] <= PUNG
+                is_common = heard > before or lines.best_action[g] <= PUNG
             if not is_common:
-                memory[options + seat] = own
+                lines.options[base + seat] = own
                 return False
         if heard > before:
-            memory[self._best_precedence + g], memory[self._best_seat + g] = heard, seat
-            memory[self._best_action + g] = action
+            lines.best_precedence[g], lines.best_seat[g] = heard, seat
+            lines.best_action[g] = action
         if not is_decided:
             self._ask(g, base, asked)
             return True
-        kind = memory[self._offered + g]
-        memory[self._offered + g], memory[self._best_precedence + g] = -1, 0
-        self._raw[options : options + seats] = self._nothing
+        kind = lines.offered[g]
+        lines.offered[g], lines.best_precedence[g] = -1, 0
+        lines.options[base : base + seats] = self._no_options
         if tile >= 0:
             self._draw(g, base, following, tile, left)
         else:
@@ -394,72 +366,72 @@ class FewGames:
 
     def _grant(self, g: int, base: int, giver: int, kind: int, left: int) -> None:
         """A chow or pung: `phases.grants`, `State.take_discard` and `State.lay_meld`."""
-        memory, slots = self._bytes, self._slots
-        claimer, action = memory[self._best_seat + g], memory[self._best_action + g]
+        lines, slots = self._lines, self._slots
+        claimer, action = lines.best_seat[g], lines.best_action[g]
         at, other = base + claimer, base + giver
-        memory[self._public + other * _SEEN + DISCARDED * NUM_KINDS + kind] -= 1
-        size = memory[self._river_size + other]
+        lines.public[other * _SEEN + DISCARDED * NUM_KINDS + kind] -= 1
+        size = lines.river_size[other]
         latest = other * MAX_DISCARDS + size - 1
-        memory[self._river + latest] += CLAIMED if memory[self._river + latest] > 0 else -CLAIMED
-        memory[self._river_claimed + latest] = slots[(claimer - giver) % self._seats]
-        memory[self._undisturbed + g] = 0
-        held, code, melded = self._hand + at * NUM_KINDS, self._code + at * 4, self._public + at * _SEEN
-        melded += MELDED * NUM_KINDS
+        lines.river[latest] += CLAIMED if lines.river[latest] > 0 else -CLAIMED
+        lines.river_claimed[latest] = slots[(claimer - giver) % self._seats]
+        lines.undisturbed[g] = 0
+        held, code, melded = at * NUM_KINDS, at * 4, at * _SEEN + MELDED * NUM_KINDS
         if action == PUNG:
             lowest, meld_type = kind, int(MeldType.PUNG)
-            memory[held + kind] -= 2
-            self._codes[code + _SUIT[kind]] -= 2 * _POWER[kind]
-            memory[melded + kind] += 3
-            memory[self._open_pung + at * NUM_KINDS + kind] = 1
+            lines.hand[held + kind] -= 2
+            lines.code[code + _SUIT[kind]] -= 2 * _POWER[kind]
+            lines.public[melded + kind] += 3
+            lines.open_pung[held + kind] = 1
         else:
             lowest, meld_type = kind - (action - CHOW_LOW), int(MeldType.CHOW)
             for part in range(lowest, lowest + 3):
-                memory[melded + part] += 1
+                lines.public[melded + part] += 1
                 if part != kind:
-                    memory[held + part] -= 1
-                    self._codes[code + _SUIT[part]] -= _POWER[part]
-        number = memory[self._num_melds + at]
-        memory[self._num_melds + at] = number + 1
+                    lines.hand[held + part] -= 1
+                    lines.code[code + _SUIT[part]] -= _POWER[part]
+        number = lines.num_melds[at]
+        lines.num_melds[at] = number + 1
         place = at * MAX_MELDS + number
-        memory[self._meld_type + place], memory[self._meld_kind + place] = meld_type, lowest
-        memory[self._meld_from + place], memory[self._meld_claimed + place] = giver, kind
-        listed = self._public + at * _SEEN + MELD_LIST * NUM_KINDS + number * MELD_PLACES
-        memory[listed], memory[listed + 1] = meld_type, lowest + 1
-        memory[listed + 2] = slots[(giver - claimer) % self._seats]
-        memory[listed + 3], memory[listed + 4] = kind + 1, size
+        lines.meld_type[place], lines.meld_kind[place] = meld_type, lowest
+        lines.meld_from[place], lines.meld_claimed[place] = giver, kind
+        listed = at * _SEEN + MELD_LIST * NUM_KINDS + number * MELD_PLACES
+        lines.public[listed], lines.public[listed + 1] = meld_type, lowest + 1
+        lines.public[listed + 2] = slots[(giver - claimer) % self._seats]
+        lines.public[listed + 3], lines.public[listed + 4] = kind + 1, size
 
         self._begin_turn(g, claimer, -1, left)
         self._write_turn(g, at, may_kong=False)
 
     def _begin_turn(self, g: int, seat: int, drawn: int, left: int) -> None:
         """A turn after a draw or a claim, as every turn begins; ``left`` are the drawable tiles before the draw."""
-        memory = self._bytes
-        self._shorts[self._left_before_draw + g] = left
-        memory[self._phase + g], memory[self._actor + g], memory[self._turn + g] = _TURN, seat, seat
-        memory[self._drawn + g], memory[self._can_win + g] = drawn, 0
-        memory[self._kong_draws + g], memory[self._flower_draw + g] = 0, 0
+        lines = self._lines
+        lines.left_before_draw[g] = left
+        lines.phase[g], lines.actor[g], lines.turn[g] = _TURN, seat, seat
+        lines.drawn[g], lines.can_win[g] = drawn, 0
+        lines.kong_draws[g], lines.flower_draw[g] = 0, 0
 
     def _note(self, g: int, seat: int, event: int, what: int) -> None:
         """`State._note`."""
-        memory, number = self._bytes, self._bytes[self._num_exposed + g]
-        memory[self._num_exposed + g] = number + 1
+        lines = self._lines
+        number = lines.num_exposed[g]
+        lines.num_exposed[g] = number + 1
         entry = EXPOSED_SEAT * seat + EXPOSED_EVENT * event + EXPOSED_WHAT * (what + 1)
-        self._codes[self._exposed + g * MAX_EXPOSED + number] = entry + memory[self._num_discards + g]
+        lines.exposed[g * MAX_EXPOSED + number] = entry + lines.num_discards[g]
 
     # --- Drawing --------------------------------------------------------------------------------------------------
 
     def _tile_to_come(self, g: int, at: int, wild: int, left: int) -> int:
         """The tile that a seat is about to draw, flowers replaced; -1 if that is a matter for the phases."""
-        memory, wall = self._bytes, self._wall + g * self._wall_size
-        tile = memory[wall + self._shorts[self._front + g]]
+        lines, wall = self._lines, g * self._wall_size
+        tile = lines.wall[wall + lines.front[g]]
         if self._is_flower[tile]:
-            back, left, end = self._shorts[self._back + g], left - 1, wall + self._wall_size
+            back, left, end = lines.back[g], left - 1, wall + self._wall_size
             while self._is_flower[tile]:
                 if left <= 0:
                     return -1
                 back, left = back + 1, left - 1
-                tile = memory[end - back]
-        if memory[self._is_tenpai + at]:
+                tile = lines.wall[end - back]
+        if lines.is_tenpai[at]:
             wilds = self._wilds(at, wild) + (tile == wild)
             if self._short(at, wilds, tile if tile != wild else -1) <= wilds:
                 return -1
@@ -467,88 +439,74 @@ class FewGames:
 
     def _draw(self, g: int, base: int, seat: int, tile: int, left: int) -> None:
         """A turn begins with the draw of a tile (see `_tile_to_come`): `phases.draw`."""
-        memory, at, front = self._bytes, base + seat, self._shorts[self._front + g]
+        lines, at = self._lines, base + seat
+        front = lines.front[g]
         self._begin_turn(g, seat, tile, left)
-        memory[self._turns + at] += 1
-        self._shorts[self._front + g] = front + 1
-        drawn = memory[self._wall + g * self._wall_size + front]
+        lines.turns[at] += 1
+        lines.front[g] = front + 1
+        drawn = lines.wall[g * self._wall_size + front]
         if self._is_flower[drawn]:
             left -= self._replace_flowers(g, at, drawn)
-        memory[self._hand + at * NUM_KINDS + tile] += 1
-        if tile != memory[self._wild + g]:
-            self._codes[self._code + at * 4 + _SUIT[tile]] += _POWER[tile]
+        lines.hand[at * NUM_KINDS + tile] += 1
+        if tile != lines.wild[g]:
+            lines.code[at * 4 + _SUIT[tile]] += _POWER[tile]
         if self._wins_at_once and self._has_marks(g):
             judge_turn(self._context, self._state.seats_to_act(np.array([g])))
         self._write_turn(g, at, may_kong=left > 1)
 
     def _replace_flowers(self, g: int, at: int, tile: int) -> int:
         """`phases.draw._replace_flowers`; how many there were."""
-        memory, shorts, number = self._bytes, self._shorts, self._num_marks
-        fresh, back, end = (
-            self._fresh_flowers + g * NUM_ALL_KINDS,
-            self._back + g,
-            self._wall + (g + 1) * self._wall_size,
-        )
-        self._raw[fresh : fresh + NUM_ALL_KINDS] = _NO_FLOWERS
-        if number:
-            marks, before = self._marks + at * number, self._marks_before_flowers + g * number
-            shorts[before : before + number] = shorts[marks : marks + number]
-        memory[self._flower_draw + g] = 1
+        lines, number = self._lines, self._num_marks
+        fresh, end = g * NUM_ALL_KINDS, (g + 1) * self._wall_size
+        lines.fresh_flowers[fresh : fresh + NUM_ALL_KINDS] = _NO_FLOWERS
+        lines.marks_before_flowers[g * number : (g + 1) * number] = lines.marks[at * number : (at + 1) * number]
+        lines.flower_draw[g] = 1
         replaced = 0
         while self._is_flower[tile]:
-            memory[self._flowers + at * NUM_ALL_KINDS + tile] += 1
-            memory[fresh + tile] += 1
+            lines.flowers[at * NUM_ALL_KINDS + tile] += 1
+            lines.fresh_flowers[fresh + tile] += 1
             self._note(g, at % self._seats, Event.FLOWER, tile)
             if self._answers_flowers:
                 self._rules.on_flower(self._state, self._state.seats(np.array([g]), np.array([at % self._seats])))
-            shorts[back] += 1
-            tile = memory[end - shorts[back]]
+            lines.back[g] += 1
+            tile = lines.wall[end - lines.back[g]]
             replaced += 1
         return replaced
 
     # --- Hands and masks ------------------------------------------------------------------------------------------
 
     def _wilds(self, at: int, wild: int) -> int:
-        return self._bytes[self._hand + at * NUM_KINDS + wild] if wild >= 0 else 0
+        return self._lines.hand[at * NUM_KINDS + wild] if wild >= 0 else 0
 
     def _short(self, at: int, wilds: int, kind: int = -1) -> int:
         """Tiles that a hand lacks, with one more natural tile where given (`Rules.tiles_short`)."""
-        words, first = self._words, self._code + at * 4
-        one, two, three, four = self._codes[first : first + 4]
+        lines, words = self._lines, self._words
+        codes = lines.code[at * 4 : at * 4 + 4].tolist()
         if kind >= 0:
-            suit = _SUIT[kind]
-            if suit == 0:
-                one += _POWER[kind]
-            elif suit == 1:
-                two += _POWER[kind]
-            elif suit == 2:
-                three += _POWER[kind]
-            else:
-                four += _POWER[kind]
+            codes[_SUIT[kind]] += _POWER[kind]
+        one, two, three, four = codes
         total, with_pair = sum_of_one(words[one], words[two], words[three], words[four + FIRST_HONOUR_FACTS])
-        melds = self._bytes[self._num_melds + at]
-        return self._short_of_one((one, two, three, four), total, with_pair, wilds, melds)
+        return self._short_of_one((one, two, three, four), total, with_pair, wilds, lines.num_melds[at])
 
     def _write_turn(self, g: int, at: int, *, may_kong: bool) -> None:
         """`phases.masks._write_turns`."""
-        memory = self._bytes
-        if (self._limits_turns or memory[self._can_win + g]) and self._has_marks(g):
+        lines = self._lines
+        if (self._limits_turns or lines.can_win[g]) and self._has_marks(g):
             write_masks(self._context, np.array([g]))
             return
-        first, hand = self._mask + g * NUM_ACTIONS, self._hand + at * NUM_KINDS
-        held = memory[hand : hand + NUM_KINDS].tobytes()
-        self._raw[first : first + NUM_ACTIONS] = held.translate(_MAY_DISCARD) + _ONLY_DISCARDS
+        first, hand = g * NUM_ACTIONS, at * NUM_KINDS
+        held = lines.hand[hand : hand + NUM_KINDS].tobytes()
+        lines.mask[first : first + NUM_ACTIONS] = held.translate(_MAY_DISCARD) + _ONLY_DISCARDS
         if not may_kong:
             return
         if 4 in held:
             counts = np.frombuffer(held, np.int8)[None]
             kinds = self._rules.concealed_kong_kinds(self._state, np.array([g]), counts)
-            self._raw[first + CONCEALED_KONG : first + ADDED_KONG] = kinds.tobytes()
-        if memory[self._num_melds + at]:
-            open_pung = self._open_pung + at * NUM_KINDS
-            pungs = memory[open_pung : open_pung + NUM_KINDS].tobytes()
+            lines.mask[first + CONCEALED_KONG : first + ADDED_KONG] = kinds.tobytes()
+        if lines.num_melds[at]:
+            pungs = lines.open_pung[hand : hand + NUM_KINDS].tobytes()
             kind = pungs.find(1)
             while kind >= 0:
                 if held[kind]:
-                    memory[first + ADDED_KONG + kind] = 1
+                    lines.mask[first + ADDED_KONG + kind] = 1
                 kind = pungs.find(1, kind + 1)

@@ -24,7 +24,6 @@ from mahjong_env.state.arrays import (
     MAX_DISCARDS,
     MAX_MELDS,
     MELD_LIST,
-    NUM_PLANES,
     SLOT_OF_OFFSET,
     Phase,
     State,
@@ -37,8 +36,6 @@ _TURN: Final = Phase.TURN
 _CLAIM: Final = Phase.CLAIM
 _KNOWN: Final = frozenset((_TURN, _CLAIM, Phase.OVER))
 _CONCEALED: Final = int(MeldType.CONCEALED_KONG)
-_SEEN: Final = NUM_PLANES * NUM_KINDS  # numbers of a seat in `State.public`
-_TABLE: Final = MELD_LIST * NUM_KINDS  # those of them that stand in the piece "table"
 _SLOTS: Final = {seats: slots.tolist() for seats, slots in SLOT_OF_OFFSET.items()}
 _MOST: Final = 127
 _SIZE: Final = SHAPE[0] * SHAPE[1]
@@ -54,8 +51,8 @@ def _fact(name: str) -> int:
     return _place("facts") + FACT_PLACES[name].start
 
 
-_HAND, _DRAWN, _OFFERED, _WILD, _INDICATOR = map(_place, ("hand", "drawn", "offered", "wild", "indicator"))
-_HIDDEN_KONGS, _POINTS, _LEGAL = map(_place, ("hidden_kongs", "points", "legal_actions"))
+_DRAWN, _OFFERED, _WILD, _INDICATOR = map(_place, ("drawn", "offered", "wild", "indicator"))
+_HIDDEN_KONGS, _POINTS = map(_place, ("hidden_kongs", "points"))
 _LEFT, _STREAK, _ROUND_WIND, _PASSED_ON = map(_fact, ("left", "streak", "round_wind", "deals_passed_on"))
 _OFFERED_FROM, _WHOSE_TURN = map(_fact, ("offered_from", "turn"))
 _HAND_IN_MATCH, _HANDS_TO_COME = map(_fact, ("hand_in_match", "hands_to_come"))
@@ -101,29 +98,15 @@ class FewObservations:
         self._hides_kongs = rules.hides_concealed_kongs
         self._last_hand = min(num_hands - 1, 2**15 - 1) if rules.ends_by_hands else -1
 
-        # The memory of all numbers of one size, and where each array begins in it.
-        self._bytes, self._raw, self._shorts, self._ints = map(state.memory, (np.int8, np.uint8, np.int16, np.int32))
-        self._line = np.frombuffer(self._bytes, np.int8)
-
-        def of(*names: str) -> list[int]:
-            return [state.start(name) for name in names]
-
-        self._phase, self._actor, self._turn, self._drawn = of("phase", "actor", "turn", "drawn")
-        self._offered, self._offered_by, self._flower_draw = of("offered", "offered_by", "flower_draw")
-        self._front, self._back, self._reserve, self._left_before_draw = of(
-            "front", "back", "reserve", "left_before_draw"
-        )
-        self._marks, self._meld_type = of("marks", "meld_type")
-
+        self._lines, self._block = state.lines(), state.block()
         self._sources: dict[int, Games] = {}
         games, seats = len(self._all), self._seats
         self._settled = list(np.zeros((games * seats, _SIZE), np.int8))
         self._numbers: list[list[int]] = [[] for _ in self._all]  # by game: what those rows have been written from
-        # Where that is read: everything from the first of these arrays to the last one is the same all through a hand.
-        self._hand_numbers = slice(state.start("dealer"), state.start("wild") + games)
-        self._match_numbers = slice(state.start("hand_in_match"), state.start("turnover") + games)
-        self._points = slice(state.start("points"), state.start("points") + games * rules.people)
-        self._known: tuple[bytes, ...] = ()
+        # Where that is read, with what lies between: the same all through a hand but for payments.
+        ends = (("dealer", "wild"), ("hand_in_match", "turnover"), ("points", "points"))
+        self._hand_and_match = [state.stretch(first, last) for first, last in ends]
+        self._known: list[bytes] = []
 
     def read(self, games: Any, seats: Any) -> list[tuple[int, int]] | None:
         """The games, and the table seats that look, if this knows what all of them see; None: look closer.
@@ -143,14 +126,14 @@ class FewObservations:
             looking = seats.tolist()
         else:
             return None
-        memory, pairs = self._bytes, []
+        lines, pairs = self._lines, []
         for number, g in enumerate(numbers):
-            actor = memory[self._actor + g]
+            actor = lines.actor[g]
             me = looking[number] if looking is not None else actor if actor >= 0 else 0
             # Nothing rare is asked, and nobody has flowers that this seat does not see yet.
-            if memory[self._phase + g] not in _KNOWN:
+            if lines.phase[g] not in _KNOWN:
                 return None
-            if me != actor and (memory[self._flower_draw + g] or not 0 <= me < self._seats):
+            if me != actor and (lines.flower_draw[g] or not 0 <= me < self._seats):
                 return None
             pairs.append((g, me))
         return pairs
@@ -159,68 +142,55 @@ class FewObservations:
         """[n, C, 34] int8 what seats see in games (see `read`): ``out``, or a fresh array."""
         if out is None:
             out = np.empty((len(looking), *SHAPE), np.int8)
-        known = (
-            self._raw[self._hand_numbers].tobytes(),
-            self._shorts[self._match_numbers].tobytes(),
-            self._ints[self._points].tobytes(),
-        )
+        known = [stretch.tobytes() for stretch in self._hand_and_match]
         if known != self._known:
             self._settle()
             self._known = known
         line = out.reshape(-1)
         for number, (g, me) in enumerate(looking):
             row = line[number * _SIZE : (number + 1) * _SIZE]
-            at, is_asked = g * self._seats + me, self._bytes[self._actor + g] == me
-            source = self._sources.get(at if is_asked else ~at)
+            at, is_asked = g * self._seats + me, self._lines.actor[g] == me
+            key = at if is_asked else ~at
+            source = self._sources.get(key)
             if source is None:
-                source = self._find_source(g, me, is_asked)
-            self._line.take(source, out=row, mode="clip")
+                source = self._sources[key] = self._find_source(g, me, is_asked)
+            self._block.take(source, out=row, mode="clip")
             np.add(row, self._settled[at], out=row)
             self._write_rest(g, me, is_asked, row.data)
         return out
 
     def _find_source(self, g: int, me: int, is_asked: bool) -> Games:
         """[C * 34] where the numbers that are copied stand in the memory of the state; the others are a zero there."""
-        state, seats = self._state, self._seats
-        found = np.full(_SIZE, len(self._line) - 1)
-
-        def copy(place: int, name: str, first: int, size: int) -> None:
-            found[place : place + size] = state.start(name) + first + np.arange(size)
-
+        places, public = self._state.places, self._state.places("public")[g]
+        found = np.full(SHAPE, len(self._block) - 1)
         for name in (*_SEEN_BY_ALL, *_SEEN_BY_ASKED[: len(_SEEN_BY_ASKED) * is_asked]):
-            copy(_fact(name), name, g, 1)
-        at = g * seats + me
-        copy(_HAND, "hand", at * NUM_KINDS, NUM_KINDS)
+            found.reshape(-1)[_fact(name)] = places(name)[g]
+        found[plane("hand")] = places("hand")[g, me]
         if is_asked:
-            copy(_LEGAL, "mask", g * NUM_ACTIONS, NUM_ACTIONS)
+            found[plane("legal_actions")].reshape(-1)[:NUM_ACTIONS] = places("mask")[g]
         for offset, slot in enumerate(self._slots):
-            seat = g * seats + (me + offset) % seats
-            copy(_place("table") + slot * _TABLE, "public", seat * _SEEN, _TABLE)
-            copy(_place("melds") + slot * NUM_KINDS, "public", seat * _SEEN + _TABLE, NUM_KINDS)
-            copy(_place("river") + slot * MAX_DISCARDS, "river", seat * MAX_DISCARDS, MAX_DISCARDS)
+            seat = (me + offset) % self._seats
+            found[plane("table")].reshape(SLOTS, MELD_LIST, NUM_KINDS)[slot] = public[seat, :MELD_LIST]
+            found[plane("melds")][slot] = public[seat, MELD_LIST]
+            found[plane("river")].reshape(-1)[slot * MAX_DISCARDS :][:MAX_DISCARDS] = places("river")[g, seat]
             if self._has_flowers:
-                flowers, first = _place("flowers") + slot * NUM_KINDS, seat * NUM_ALL_KINDS
-                copy(flowers, "flowers", first, NUM_KINDS)  # honours exposed as flowers: none is of a suit
-                copy(flowers, "flowers", first + FLOWERS, NUM_ALL_KINDS - FLOWERS)
-        self._sources[at if is_asked else ~at] = found
-        return found
+                flowers = places("flowers")[g, seat]
+                found[plane("flowers")][slot] = flowers[:NUM_KINDS]  # honours exposed as flowers: none is of a suit
+                found[plane("flowers")][slot, : NUM_ALL_KINDS - FLOWERS] = flowers[FLOWERS:]
+        return found.reshape(-1)
 
     def _settle(self) -> None:
         """Write the rows of games in which a hand has begun or somebody has been paid."""
-        state, seats = self._state, self._seats
+        lines, seats = self._lines, self._seats
         for g in self._all:
-            numbers = [
-                int(array[g])
-                for array in (
-                    *(state.wild, state.indicator, state.streak, state.round_wind, state.turnover),
-                    *(state.hand_in_match, state.dealer),
-                )
+            wild, indicator, streak, round_wind, turnover, played, dealer = numbers = [
+                *(lines.wild[g], lines.indicator[g], lines.streak[g], lines.round_wind[g], lines.turnover[g]),
+                *(lines.hand_in_match[g], lines.dealer[g]),
             ]
-            winds, points = state.house_wind[g].tolist(), state.points[g].tolist()
+            winds, points = self._state.house_wind[g].tolist(), self._state.points[g].tolist()
             if [*numbers, *winds, *points] == self._numbers[g]:
                 continue
             self._numbers[g] = [*numbers, *winds, *points]
-            wild, indicator, streak, round_wind, turnover, played, dealer = numbers
             for me in range(seats):
                 self._settled[g * seats + me][:] = 0
                 row = self._settled[g * seats + me].data  # numbers are written faster there
@@ -240,39 +210,36 @@ class FewObservations:
 
     def _write_rest(self, g: int, me: int, is_asked: bool, seen: memoryview) -> None:
         """Write into an observation what has to be worked out."""
-        memory, shorts, seats, slots = self._bytes, self._shorts, self._seats, self._slots
-        phase = memory[self._phase + g]
+        lines, seats, slots = self._lines, self._seats, self._slots
+        phase = lines.phase[g]
         if phase == _TURN and not is_asked:
-            seen[_LEFT] = shorts[self._left_before_draw + g]
+            seen[_LEFT] = lines.left_before_draw[g]
         else:  # a kong may leave -1
-            seen[_LEFT] = self._wall_size - shorts[self._front + g] - shorts[self._back + g] - shorts[self._reserve + g]
+            seen[_LEFT] = self._wall_size - lines.front[g] - lines.back[g] - lines.reserve[g]
         if phase == _CLAIM:
-            giver = memory[self._offered_by + g]
+            giver = lines.offered_by[g]
             seen[_WHOSE_TURN] = slots[(giver + 1 - me) % seats] + 1
             if is_asked:
-                seen[_OFFERED + memory[self._offered + g]] = 1
+                seen[_OFFERED + lines.offered[g]] = 1
                 seen[_OFFERED_FROM] = slots[giver - me] + 1
         else:
-            seen[_WHOSE_TURN] = slots[memory[self._turn + g] - me] + 1
-            drawn = memory[self._drawn + g]
+            seen[_WHOSE_TURN] = slots[lines.turn[g] - me] + 1
+            drawn = lines.drawn[g]
             if drawn >= 0 and is_asked:
                 seen[_DRAWN + drawn] = 1
         if self._hides_kongs:
-            first = self._meld_type + (g * seats + me) * MAX_MELDS
-            types = self._raw[first : first + MAX_MELDS].tobytes()
+            first = (g * seats + me) * MAX_MELDS
+            types = lines.meld_type[first : first + MAX_MELDS].tobytes()
             if _CONCEALED in types:
-                kinds = self._state.meld_kind[g, me].tolist()
-                for meld_type, kind in zip(types, kinds, strict=True):
+                for meld_type, kind in zip(types, lines.meld_kind[first : first + MAX_MELDS], strict=True):
                     if meld_type == _CONCEALED:
                         seen[_HIDDEN_KONGS + kind] = 4
         if self._num_marks:
             number = self._num_marks * seats
-            first = self._marks + g * number
-            marks = shorts[first : first + number]
+            marks = lines.marks[g * number : (g + 1) * number]
             if marks.tobytes() != self._no_marks:
                 for place, mark in zip(self._mark_places[me], marks, strict=True):
-                    if mark:
-                        seen[place] = max(-_MOST, min(mark, _MOST))
+                    seen[place] = max(-_MOST, min(mark, _MOST))
 
 
 def _digits(number: int) -> list[int]:

@@ -37,7 +37,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 from mahjong_env.hands.codes import SUIT
-from mahjong_env.state.flat import GROUP, MASK, Flat, code_steps, whole_rows
+from mahjong_env.state.flat import GROUP, MASK, Flat, Lines, code_steps, whole_rows
 from mahjong_env.state.seats import Seats
 
 MAX_MELDS: Final = 5
@@ -302,14 +302,13 @@ class State(Arrays):
     has_private_walls: bool = field(init=False, repr=False)  # whether V is S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
-    _blocks: dict[int, Any] = field(init=False, repr=False)  # of few games: the memory of all arrays, by size of number
-    _starts: dict[str, int] = field(init=False, repr=False)  # where each array begins in its block
+    _block: Int8Array = field(init=False, repr=False)  # of few games: the memory of all arrays
+    _starts: dict[str, int] = field(init=False, repr=False)  # where each array begins in it
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
         self.has_private_walls = self.private_draws.shape[1] > 0
-        self._blocks, self._starts = {}, {}
         if len(self.phase) <= FEW_GAMES:
             self._pack()
         self._flat = Flat(self.arrays())
@@ -320,18 +319,19 @@ class State(Arrays):
         return _from_arrays, (self.arrays(),)
 
     def _pack(self) -> None:
-        """Lay the arrays side by side, for plain Python: it looks at many of them in every step."""
-        arrays = self.arrays()
-        for size in {array.itemsize for array in arrays.values()}:
-            few = {name: array for name, array in arrays.items() if array.itemsize == size}
-            zero = np.zeros(1, f"i{size}")  # for those who gather: a place where nothing ever stands
-            self._blocks[size] = np.concatenate([*(array.reshape(-1).view(zero.dtype) for array in few.values()), zero])
-            start = 0
-            for name, array in few.items():
-                place = self._blocks[size][start : start + array.size]
-                setattr(self, name, place.view(array.dtype).reshape(array.shape))
-                self._starts[name] = start
-                start += array.size
+        """Lay the arrays side by side, the widest numbers first: few games are read and copied as one."""
+        arrays, start = self._by_width(), 0
+        self._starts = {}
+        self._block = np.zeros(sum(array.nbytes for array in arrays.values()) + 1, np.int8)
+        for name, array in arrays.items():
+            place = self._block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+            place[...] = array
+            setattr(self, name, place)
+            self._starts[name] = start
+            start += array.nbytes
+
+    def _by_width(self) -> dict[str, Any]:
+        return dict(sorted(self.arrays().items(), key=lambda item: -item[1].itemsize))
 
     def empty_hands(self, games: Games) -> None:
         """Empty what a new hand begins without."""
@@ -344,31 +344,34 @@ class State(Arrays):
         for name, own in self._flat.rows.items():
             own[games] = theirs[name][rows]
 
-    def lines(self) -> dict[int, Any]:
-        """[B, ...] the arrays of each game side by side as in its `memory` if it were alone, by size of number."""
-        rows: dict[int, list[Any]] = {}
-        for array in self.arrays().values():
-            size = array.itemsize
-            rows.setdefault(size, []).append(array.reshape(len(array), math.prod(array.shape[1:])).view(f"i{size}"))
-        return {size: np.concatenate(parts, axis=1) for size, parts in rows.items()}
+    def packed(self) -> Int8Array:
+        """[B, ...] the bytes of each game, as they lie in the memory of a state that has it alone."""
+        rows = [
+            array.reshape(len(array), math.prod(array.shape[1:])).view(np.int8) for array in self._by_width().values()
+        ]
+        return np.concatenate(rows, axis=1)
 
-    def set_lines(self, lines: dict[int, Any], row: int) -> None:
-        """Write one of the games of `lines` over the only game of this state: few long copies instead of many."""
-        for size, of_games in lines.items():
-            self._blocks[size][:-1] = of_games[row]
+    def unpack(self, game: Int8Array) -> None:
+        """Write a row of `packed` over the only game of this state: one long copy instead of many."""
+        self._block[:-1] = game
 
-    def memory(self, dtype: Any) -> memoryview:
-        """All arrays of numbers of one size as one line of memory; what is written there stands in the arrays.
+    def block(self) -> Int8Array:
+        """The memory of all arrays, of states of up to `FEW_GAMES` games; the last number is 0 and of none of them."""
+        return self._block
 
-        Only states of up to `FEW_GAMES` games have it. Truth values are read as numbers; the last number is 0.
-        """
-        numbers = np.dtype(dtype)
-        line: memoryview = self._blocks[numbers.itemsize].view(numbers).data
-        return line
+    def places(self, name: str) -> Games:
+        """Where the numbers of an array of bytes lie in `block`, in the array's shape."""
+        array = getattr(self, name)
+        return self._starts[name] + np.arange(array.size).reshape(array.shape)
 
-    def start(self, name: str) -> int:
-        """Where an array begins in the `memory` of its numbers."""
-        return self._starts[name]
+    def stretch(self, first: str, last: str) -> memoryview:
+        """The memory from the one of two arrays of numbers of one size to the other, as bytes."""
+        end = self._starts[last] + getattr(self, last).nbytes
+        return self._block[self._starts[first] : end].data
+
+    def lines(self) -> Lines:
+        """The arrays for plain Python."""
+        return Lines(self.arrays())
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,3 +106,21 @@ class Flat:
     def rows(self) -> dict[str, NDArray[Any]]:
         """Each array with a game's part as one item; none where that part is empty."""
         return {name: whole_rows(array) for name, array in self._arrays.items() if all(array.shape[1:])}
+
+
+class Lines:
+    """Each array, by its name, as one line of numbers for plain Python, which reads and writes them there.
+
+    Truth values are numbers. A line of numbers that may be negative takes no bytes, but what is ``cast("b")``.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> memoryview:
+            """The line of an array."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        """Look at the memory of the arrays of a state, by name."""
+        for name, array in arrays.items():
+            line = array.reshape(-1)
+            setattr(self, name, (line.view(np.uint8) if line.dtype == np.bool_ else line).data)
