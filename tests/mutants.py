@@ -295,10 +295,10 @@ FAULTS = (
         "mahjong_env/engine/one_game.py",
         "engine/test_one_game.py",
         ("few-chow-at-the-wrong-place", "(0, 1, MAY_CHOW_HIGH)", "(0, 1, MAY_CHOW_LOW)", "both_ways"),
-        ("few-passes-forgotten", "memory[options + seat] = 0\n", "pass\n", "both_ways"),
+        ("few-passes-forgotten", "lines.options[base + seat] = 0\n", "pass\n", "both_ways"),
         ("few-claims-by-the-wrong-slot", "slots[(claimer - giver)", "slots[(giver - claimer)", "both_ways"),
         ("few-flowers-not-replaced", "if self._is_flower[drawn]:", "if False:", "both_ways"),
-        ("few-codes-not-kept", "self._codes[code + _SUIT[part]] -= _POWER[part]", "pass", "both_ways"),
+        ("few-codes-not-kept", "lines.code[code + _SUIT[part]] -= _POWER[part]", "pass", "both_ways"),
         ("few-kongs-of-two-tiles", "if held[kind]:", "if held[kind] > 1:", "both_ways"),
         (
             "few-claims-of-wild-tiles",
@@ -306,7 +306,7 @@ FAULTS = (
             "if not self._dead[kind]:",
             "both_ways",
         ),
-        ("few-marks-not-put-back", "self._shorts[place] = mark\n", "pass\n", "both_ways"),
+        ("few-marks-not-put-back", "lines.marks[place] = mark\n", "pass\n", "both_ways"),
         (
             "few-replacements-without-end",
             "if left <= 0:\n                    return -1",
@@ -317,11 +317,11 @@ FAULTS = (
     *faults(
         "mahjong_env/observation/one_seat.py",
         "observation/test_one_seat.py",
-        ("few-see-another-hand", 'copy(_HAND, "hand", at *', 'copy(_HAND, "hand", g *', "numpy_writes"),
+        ("few-see-another-hand", 'places("hand")[g, me]', 'places("hand")[g, 0]', "numpy_writes"),
         ("few-see-what-others-drew", "if drawn >= 0 and is_asked:", "if drawn >= 0:", "numpy_writes"),
-        ("few-see-flowers-too-early", "memory[self._flower_draw + g] or not", "not", "numpy_writes"),
+        ("few-see-flowers-too-early", "lines.flower_draw[g] or not", "not", "numpy_writes"),
         ("few-see-the-wall-too-early", "if phase == _TURN and not is_asked:", "if False:", "numpy_writes"),
-        ("few-see-points-of-before", "self._ints[self._points].tobytes(),\n", 'b"",\n', "numpy_writes"),
+        ("few-see-points-of-before", ', ("points", "points"))', ")", "numpy_writes"),
         (
             "few-see-the-turn-of-another",
             "slots[(giver + 1 - me) % seats] + 1",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.basics.types import Int8Array, Int64Array, UInt64Array
+from mahjong_env.basics.types import Int8Array, Int64Array, UInt64Array, is_integer
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOW_BITS = np.uint64(63)
@@ -37,7 +37,7 @@ def fold_seed(seed: int | None) -> int:
     """
     if seed is None:
         return secrets.randbits(63)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if not is_integer(seed) or seed < 0:
         raise MahjongError(f"a seed is an integer from 0 or None, not {seed!r}")
     number, folded = int(seed), np.zeros(1, np.uint64)
     while True:

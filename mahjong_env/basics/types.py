@@ -1,9 +1,9 @@
-"""Names for the array types that signatures use. Shapes are said in docstrings: ``[B, S, 34]``."""
+"""Names for the array types that signatures use, and what an integer is. Shapes are said in docstrings: ``[B, S, 34]``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,3 +22,8 @@ Games: TypeAlias = NDArray[np.intp]
 """[n] numbers of games in the batch, each at most once."""
 Seeds: TypeAlias = int | Sequence[int | None] | None
 """One seed for all games, one (or None) for each, or None: the next hands of the same seed."""
+
+
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Whether this is an integer of Python or numpy; truth values are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -12,7 +12,7 @@ from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, IllegalActionError, MahjongError, RulesError
 from mahjong_env.basics.memory import free_memory, size_text
-from mahjong_env.basics.types import BoolArray, Games, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int64Array, is_integer
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -38,8 +38,7 @@ def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
 
 def check_count(name: str, value: Any, most: int | None = None) -> None:
     """Raise `RulesError` unless the value is an integer from 1, at most ``most`` if that is given."""
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_integer or value < 1 or (most is not None and value > most):
+    if not is_integer(value) or value < 1 or (most is not None and value > most):
         raise RulesError(f"{name} is an integer from 1{'' if most is None else f' to {most}'}, not {value!r}")
 
 
@@ -61,20 +60,6 @@ def new_seeds(seed: Any, games: Games) -> tuple[Games, Any, Any]:
         return games, fold_seed(seed), games
     folded = fold_seeds(seed, len(games))
     return games[[each is not None for each in folded]], [each for each in folded if each is not None], 0
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Raise `RulesError` unless the value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise RulesError(f"{name} is True or False, not {value!r}")
-
-
-def check_start(start: Any) -> None:
-    """Raise `RulesError` unless the value says how matches begin."""
-    if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
-        raise RulesError(
-            f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
-        )
 
 
 def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:

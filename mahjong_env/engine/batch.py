@@ -10,6 +10,7 @@ import numpy as np
 
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, RulesError, SnapshotError
+from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, Seeds
 from mahjong_env.engine import hidden, one_game
 from mahjong_env.engine.arguments import (
@@ -18,9 +19,7 @@ from mahjong_env.engine.arguments import (
     axes_of,
     check_buffer,
     check_count,
-    check_flag,
     check_room,
-    check_start,
     check_step_buffers,
     checked_actions,
     game_numbers,
@@ -31,7 +30,7 @@ from mahjong_env.engine.deal_prefetch import MOST_GAMES, DealPrefetch
 from mahjong_env.engine.outcome import Outcome, StepResult, persons_at
 from mahjong_env.engine.phases import deal, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
-from mahjong_env.engine.scene import Deal, Scenes
+from mahjong_env.engine.scene import Deal, Scene, read_deals
 from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
@@ -78,8 +77,12 @@ class Engine:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
         check_count("num_games", num_games)
         check_count("num_hands", num_hands, MOST_HANDS)
-        check_flag("auto_reset", auto_reset)
-        check_start(start)
+        if not isinstance(auto_reset, bool | np.bool_):
+            raise RulesError(f"auto_reset is True or False, not {auto_reset!r}")
+        if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
+            raise RulesError(
+                f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
+            )
         num_games, num_hands = int(num_games), int(num_hands)
         check_room(rules, num_games)
         self.rules = rules
@@ -98,10 +101,6 @@ class Engine:
         self._all_games.flags.writeable = False
         self._moves_of, self._moves_of_all = np.zeros(self.num_games, np.int64), 0
         self._views: list[ref[View]] = []
-        self._few: one_game.FewGames | None = None
-        self._may_play_few = True
-        self._looks: one_seat.FewObservations | None = None
-        self._ahead: DealPrefetch | None = None
 
     def __repr__(self) -> str:
         live = int((self.state.actor != NO_SEAT).sum())
@@ -165,11 +164,14 @@ class Engine:
         Raises:
             ActionError: there are no such games or seats, or ``out`` is another kind of array.
         """
-        few = None if privileged else self._observe_few(games, seats, out)
-        if few is not None:
-            return few
-        seen = self._seen(games, seats)
         layout = privileged_planes.LAYOUT if privileged else observation.LAYOUT
+        few = None if privileged else self._few_observations
+        asked = None if few is None else few.read(games, seats)
+        if few is not None and asked is not None:
+            if out is not None:
+                check_buffer("out", out, (len(asked), *layout.shape), np.int8)
+            return few.observe(asked, out)
+        seen = self._seen(games, seats)
         if out is not None:
             check_buffer("out", out, (len(seen), *layout.shape), np.int8)
         return layout.write(Hidden.of(seen) if privileged else seen, len(seen), out)
@@ -191,18 +193,12 @@ class Engine:
         table_seats, present = who_looks(self.state, self.rules, g, seats)
         return VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
 
-    def _observe_few(self, games: Any, seats: Any, out: Int8Array | None) -> Int8Array | None:
-        """The same of few games in plain Python; None: something is rare there, or wrong."""
-        if self._looks is None:
-            if self.num_games > one_seat.MOST_GAMES:
-                return None
-            self._looks = one_seat.FewObservations(self.state, self.rules, self.num_hands)
-        asked = self._looks.read(games, seats)
-        if asked is None:
+    @lazy
+    def _few_observations(self) -> one_seat.FewObservations | None:
+        """The games as plain Python observes them; None: there are too many."""
+        if self.num_games > one_seat.MOST_GAMES:
             return None
-        if out is not None:
-            check_buffer("out", out, (len(asked), *self.observation_shape), np.int8)
-        return self._looks.observe(asked, out)
+        return one_seat.FewObservations(self.state, self.rules, self.num_hands)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
@@ -239,8 +235,9 @@ class Engine:
         self._views.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles have no views, and keep and deal for themselves."""
-        return {**self.__dict__, "_views": [], "_few": None, "_looks": None, "_ahead": None}
+        """Copies and pickles have no views, and play, observe and deal for themselves."""
+        own = ("_few_games", "_few_observations", "_ahead")
+        return {name: value for name, value in self.__dict__.items() if name not in own} | {"_views": []}
 
     def _note_moves(self, games: Any, numbers: Games) -> None:
         self._keep_views()
@@ -276,7 +273,7 @@ class Engine:
         is_one = type(actions) is list and len(actions) == 1 == self.num_games and games is None and out is None
         if is_one and self._play_quietly(actions[0]):
             return self._uneventful(self._all_games, None)
-        few = self._few or self._few_games()
+        few = self._few_games
         plain = None if few is None else few.read(actions, games)
         g = self._game_numbers(games) if plain is None else self._all_games if games is None else games
         chosen = checked_actions(self.state, actions, g) if plain is None else _NO_ACTIONS
@@ -303,7 +300,7 @@ class Engine:
 
     def _play_quietly(self, action: int) -> bool:
         """Whether an action was played in the only game, so that nothing was paid and no hand ended; else: `step`."""
-        few = self._few or self._few_games()
+        few = self._few_games
         if few is None or type(action) is not int:
             return False
         self._keep_views()
@@ -321,14 +318,15 @@ class Engine:
         hand_over, done, truncated = np.zeros(number, np.bool_), np.zeros(number, np.bool_), np.zeros(number, np.bool_)
         return StepResult(rewards, hand_over, done, truncated, Outcome.empty(rewards.shape[1]))
 
+    @lazy
     def _few_games(self) -> one_game.FewGames | None:
         """The games as plain Python plays them; None: there are too many, or the variant has its own way."""
-        if self._few is None and self._may_play_few:
-            is_small = self.num_games <= one_game.MOST_GAMES
-            self._may_play_few = is_small and one_game.can_play(self.rules)
-            if self._may_play_few:
-                self._few = one_game.FewGames(self._context)
-        return self._few
+        can_play = self.num_games <= one_game.MOST_GAMES and one_game.can_play(self.rules)
+        return one_game.FewGames(self._context) if can_play else None
+
+    @lazy
+    def _ahead(self) -> DealPrefetch:
+        return DealPrefetch(self._context, at_random=self.start == "random")
 
     def _fill(self, out: Mapping[str, Any], games: Games, rewards: Int32Array) -> None:
         if "observation" in out:
@@ -354,14 +352,11 @@ class Engine:
             self._begin_matches(np.sort(over_hands[over]))
         return flags[0, games], flags[1, games], flags[2, games]
 
-    def _begin_matches(self, games: Games, scenes: Scenes | None = None, *, is_same_seed: bool = True) -> None:
-        at_random = self.start == "random"
-        if not is_same_seed or scenes is not None or self.num_games > MOST_GAMES:
-            deal.begin_matches(self._context, games, at_random=at_random)
+    def _begin_matches(self, games: Games, scenes: Sequence[Scene] = (), *, is_same_seed: bool = True) -> None:
+        if not is_same_seed or scenes or self.num_games > MOST_GAMES:
+            deal.begin_matches(self._context, games, at_random=self.start == "random")
             deal.deal_hands(self._context, games, scenes)
         elif games.size:
-            if self._ahead is None:
-                self._ahead = DealPrefetch(self._context, at_random=at_random)
             self._ahead.begin(games)
 
     def reset(
@@ -384,7 +379,7 @@ class Engine:
         """
         g = self._game_numbers(games)
         renewed, folded, stream = new_seeds(seed, g)
-        scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
+        scenes = [] if deals is None else read_deals(deals, self.rules, len(g))
         self._note_moves(games, g)
         state = self.state
         state.seed[renewed], state.stream[renewed], state.hands_dealt[renewed] = folded, stream, 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,38 +16,7 @@ from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands.codes import encode
 from mahjong_env.observation.visibility import VisibleState, over_slots
-from mahjong_env.state.arrays import MAX_MELDS, NO_SEAT, Phase, State
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """What n seats do not know of their games.
-
-    Attributes:
-        kept: [n, S] hands that stay as they are.
-        tiles: [n, 42] tiles of each kind that are in other hands, hidden kongs or the wall.
-    """
-
-    kept: BoolArray
-    tiles: Int8Array
-
-    @classmethod
-    def of(cls, context: StepContext, games: Games, seats: Games) -> Self:
-        """Look at games [n] as seats [n] do."""
-        state = context.state
-        kept = _kept_hands(state, games, seats)
-        sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
-        tiles = sight.unseen_tiles
-        if context.rules.uses_flowers:
-            # Flowers stay where they are, those too that another seat has just laid open, unseen by this one as yet.
-            tiles = tiles + over_slots(sight.flowers) - state.flowers[games].sum(axis=1, dtype=np.int8)
-        row, asked = np.nonzero(kept & (np.arange(state.num_seats) != seats[:, None]))  # at most one in each row
-        tiles[row, :NUM_KINDS] -= state.hand[games[row], asked]
-        return cls(kept, tiles)
-
-    def repeat(self, count: int) -> Self:
-        """The same for ``count`` copies of each game."""
-        return type(self)(self.kept.repeat(count, axis=0), self.tiles.repeat(count, axis=0))
+from mahjong_env.state.arrays import MAX_MELDS, NO_SEAT, Phase
 
 
 def resample(
@@ -57,12 +25,12 @@ def resample(
     seats: Games,
     rng: np.random.Generator,
     opponent_hands: OpponentHands | None = None,
-    unseen: Unseen | None = None,
+    copies: int = 1,
 ) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
-    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it. ``unseen`` is what
-    these seats do not know, if the caller has it; it is written to.
+    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it. Every ``copies``
+    games in a row are copies of one position.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
     know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
@@ -71,9 +39,7 @@ def resample(
     if not games.size:
         return
     state = context.state
-    if unseen is None:
-        unseen = Unseen.of(context, games, seats)
-    kept, tiles = unseen.kept, unseen.tiles
+    kept, tiles = (rows.repeat(copies, axis=0) for rows in _unseen(context, games[::copies], seats[::copies]))
     _redraw_hidden_kongs(context, games, seats, tiles, rng)
     _redistribute(context, games, kept, tiles, rng)
     if opponent_hands is not None:
@@ -86,12 +52,21 @@ def resample(
     masks.write_masks(context, games)
 
 
-def _kept_hands(state: State, games: Games, seats: Games) -> BoolArray:
-    """[n, S] hands that stay as they are."""
-    kept = np.arange(state.num_seats) == seats[:, None]
+def _unseen(context: StepContext, games: Games, seats: Games) -> tuple[BoolArray, Int8Array]:
+    """[n, S] hands that stay as they are, and [n, 42] tiles of each kind in other hands, hidden kongs or the wall."""
+    state = context.state
+    is_own = np.arange(state.num_seats) == seats[:, None]
+    kept = is_own.copy()
     asked = (state.phase[games] != Phase.TURN) & (state.phase[games] != Phase.OVER)
     kept[asked, state.actor[games[asked]]] = True
-    return kept
+    sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
+    tiles = sight.unseen_tiles
+    if context.rules.uses_flowers:
+        # Flowers stay where they are, those too that another seat has just laid open, unseen by this one as yet.
+        tiles = tiles + over_slots(sight.flowers) - state.flowers[games].sum(axis=1, dtype=np.int8)
+    row, other = np.nonzero(kept & ~is_own)  # at most one in each row
+    tiles[row, :NUM_KINDS] -= state.hand[games[row], other]
+    return kept, tiles
 
 
 def _redraw_hidden_kongs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -76,13 +75,15 @@ class Outcome:
         person_at = np.concatenate([end.person_at for end in ended])
         payments = np.zeros((len(games), rules.people), np.int32)
         value = np.zeros(len(games), np.int64)
-        starts = [0]
+        start = 0
         for end in ended:
-            start, stop = starts[-1], starts[-1] + len(end.games)
-            starts.append(stop)
+            stop = start + len(end.games)
             if end.scores is not None:
                 payments[np.arange(start, stop)[:, None], end.person_at] = end.scores.payments
                 value[start:stop] = end.scores.points
+            start = stop
+        parts = [(end, hand) for end in ended for hand in range(len(end.games))]
+        hands = [parts[place] for place in order.tolist()]
         return cls(
             game=games.take(order),
             winner=persons_at(rules, person_at, np.concatenate([end.winner for end in ended])).take(order),
@@ -92,8 +93,8 @@ class Outcome:
             value=value.take(order),
             payments=payments.take(order, axis=0),
             points=state.points.take(games.take(order), axis=0),
-            rows=_OfHands(partial(_rows, rules), ended, starts, order),
-            receipts=_OfHands(partial(_receipt, rules), ended, starts, order),
+            rows=_OfHands(partial(_rows, rules), hands),
+            receipts=_OfHands(partial(_receipt, rules), hands),
         )
 
 
@@ -122,26 +123,17 @@ def _receipt(rules: Rules, end: Ended, hand: int) -> Receipt | None:
 class _OfHands(Sequence[Any]):
     """What is said of each hand when it is looked at: most callers never do."""
 
-    def __init__(self, say: Callable[[Ended, int], Any], ended: list[Ended], starts: list[int], order: Games) -> None:
-        """Keep what says it.
-
-        Args:
-            say: says it of one hand of a part.
-            ended: the parts of the hands.
-            starts: where each part starts among all hands, and at last the number of hands.
-            order: [n] which of them each hand is.
-        """
-        self._say, self._ended, self._starts, self._order = say, ended, starts, order
+    def __init__(self, say: Callable[[Ended, int], Any], hands: Sequence[tuple[Ended, int]]) -> None:
+        """Keep what says it of a hand, which is named by its part and its place there."""
+        self._say, self._hands = say, hands
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._hands)
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return tuple(self[one] for one in range(*place.indices(len(self))))
-        hand = int(self._order[place])
-        part = bisect_right(self._starts, hand) - 1
-        return self._say(self._ended[part], hand - self._starts[part])
+            return tuple(self._say(*hand) for hand in self._hands[place])
+        return self._say(*self._hands[place])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

@@ -12,7 +12,7 @@ import numpy as np
 from mahjong_env.basics.errors import DealError
 from mahjong_env.basics.notation import check_supply, parse_tiles
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH
-from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.basics.types import Int8Array, is_integer
 from mahjong_env.ruleset.questions import MOST_POINTS, Rules, are_points
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ class Deal:
 
 
 @dataclass(frozen=True)
-class _Scene:
+class Scene:
     """A deal that has been read and found possible for a variant."""
 
+    rules: Rules
     deal: Deal
     hands: list[list[int]]
     draws: list[int]  # NO_TILE where none is named
@@ -66,112 +67,86 @@ class _Scene:
     round_wind: int | None
     house_winds: list[int] | None
 
-
-@dataclass(frozen=True)
-class Scenes:
-    """One scene for each game that is dealt."""
-
-    rules: Rules
-    scenes: list[_Scene]
-
-    @classmethod
-    def check(cls, deals: Deal | Sequence[Deal], rules: Rules, games: int) -> Scenes:
-        """Read deals for a number of games; `DealError` if one of them is impossible."""
-        if isinstance(deals, Deal):
-            scene = _read(deals, rules)
-            return cls(rules, [scene] * games)
-        listed = list(deals) if isinstance(deals, Sequence) else []
-        if len(listed) != games or not all(isinstance(one, Deal) for one in listed):
-            raise DealError(f"deals are one Deal, or a list of {games} (one for each game dealt), not {deals!r}")
-        return cls(rules, [_read(one, rules) for one in listed])
-
-    def set_match(self, state: State, games: Games) -> None:
+    def set_match(self, state: State, game: int) -> None:
         """Dealer, streak, round wind and points, as far as they are named."""
-        for game, scene in zip(games, self.scenes, strict=True):
-            deal = scene.deal
-            if deal.dealer is not None:
-                state.dealer[game] = deal.dealer
-            if deal.dealer_streak is not None:
-                state.streak[game] = deal.dealer_streak
-            if scene.round_wind is not None:
-                state.round_wind[game] = scene.round_wind
-                state.turnover[game] = scene.round_wind * self.rules.seats
-            if deal.running_points is not None:
-                state.points[game] = deal.running_points
-                state.floored[game] = True
+        deal = self.deal
+        if deal.dealer is not None:
+            state.dealer[game] = deal.dealer
+        if deal.dealer_streak is not None:
+            state.streak[game] = deal.dealer_streak
+        if self.round_wind is not None:
+            state.round_wind[game] = self.round_wind
+            state.turnover[game] = self.round_wind * self.rules.seats
+        if deal.running_points is not None:
+            state.points[game] = deal.running_points
+            state.floored[game] = True
 
-    def set_winds(self, state: State, games: Games) -> None:
-        """House winds, as far as they are named."""
-        for game, scene in zip(games, self.scenes, strict=True):
-            if scene.house_winds is not None:
-                state.house_wind[game] = scene.house_winds
+    def set_winds(self, state: State, game: int) -> None:
+        """House winds, if they are named."""
+        if self.house_winds is not None:
+            state.house_wind[game] = self.house_winds
 
-    def shorten(self, state: State, games: Games) -> None:
+    def shorten(self, state: State, game: int) -> None:
         """Leave only as many drawable tiles as were asked for."""
-        for game, scene in zip(games, self.scenes, strict=True):
-            wanted = scene.deal.tiles_left
-            if wanted is None:
-                continue
+        if self.deal.tiles_left is not None:
             left = int(state.left(np.array([game]))[0])
-            state.reserve[game] += max(left - wanted, 0)
+            state.reserve[game] += max(left - self.deal.tiles_left, 0)
 
-    def arrange(self, walls: Int8Array) -> Int8Array:
-        """[n, W] the shuffled walls, reordered so that every named tile lies where it will be drawn."""
-        return np.stack([self._wall(scene, wall) for scene, wall in zip(self.scenes, walls, strict=True)])
-
-    def _wall(self, scene: _Scene, shuffled: Int8Array) -> Int8Array:
+    def arrange(self, shuffled: Int8Array) -> Int8Array:
+        """[W] a shuffled wall, reordered so that every named tile lies where it will be drawn."""
         rules = self.rules
         size, seats, length = rules.hand_size, rules.seats, len(shuffled)
         wall = np.full(length, NO_TILE, np.int8)
-        for seat, hand in enumerate(scene.hands):
+        for seat, hand in enumerate(self.hands):
             wall[seat * size : seat * size + min(len(hand), size)] = hand[:size]
             if len(hand) > size:
                 wall[seats * size] = hand[size]
-        place = seats * size + 1
-        if rules.turns_indicator:
-            wall[place : place + len(scene.indicators)] = scene.indicators
-            place += len(scene.indicators) + _turns_up_more(rules, scene)
-        wall[place : place + len(scene.draws)] = scene.draws
-        back = length - len(scene.replacements)
-        wall[back:] = scene.replacements[::-1]
-        return _fill(wall, shuffled, rules, scene)
+        turned = seats * size + 1 + len(self.indicators)
+        wall[seats * size + 1 : turned] = self.indicators
+        place = turned + self.turns_up_more
+        wall[place : place + len(self.draws)] = self.draws
+        wall[length - len(self.replacements) :] = self.replacements[::-1]
+        # What was not named takes the free places, in its shuffled order.
+        named = Counter(wall[wall != NO_TILE].tolist())
+        rest = []
+        for kind in shuffled.tolist():
+            if named[kind] > 0:
+                named[kind] -= 1
+            else:
+                rest.append(kind)
+        free = np.flatnonzero(wall == NO_TILE)
+        wall[free] = rest
+        # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
+        if self.turns_up_more and rules.flower_kinds[wall[turned]]:
+            others = free[~rules.flower_kinds[wall[free]]]
+            other = others[np.argsort(others < turned, kind="stable")][0]  # a later one if there is one
+            wall[[turned, other]] = wall[[other, turned]]
+        return wall
+
+    @property
+    def turns_up_more(self) -> bool:
+        """Whether a tile that it does not name is turned up after those that it names."""
+        rules, named = self.rules, self.indicators
+        return rules.turns_indicator and (not named or bool(rules.flower_kinds[named[-1]]))
 
 
-def _turns_up_more(rules: Rules, scene: _Scene) -> bool:
-    """Whether a tile that the scene does not name is turned up after those that it names."""
-    return not scene.indicators or bool(rules.flower_kinds[scene.indicators[-1]])
+def read_deals(deals: Deal | Sequence[Deal], rules: Rules, games: int) -> list[Scene]:
+    """Read deals for a number of games; `DealError` if one of them is impossible."""
+    if isinstance(deals, Deal):
+        return [_read(deals, rules)] * games
+    listed = list(deals) if isinstance(deals, Sequence) else []
+    if len(listed) != games or not all(isinstance(one, Deal) for one in listed):
+        raise DealError(f"deals are one Deal, or a list of {games} (one for each game dealt), not {deals!r}")
+    return [_read(one, rules) for one in listed]
 
 
-def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> Int8Array:
-    """Put the tiles that were not named, in their shuffled order, into the free places."""
-    named = Counter(int(kind) for kind in wall if kind != NO_TILE)
-    rest = []
-    for kind in shuffled.tolist():
-        if named[kind] > 0:
-            named[kind] -= 1
-        else:
-            rest.append(kind)
-    free = np.flatnonzero(wall == NO_TILE)
-    filled = wall.copy()
-    filled[free] = rest
-    # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
-    turned = rules.seats * rules.hand_size + 1 + len(scene.indicators)
-    if rules.turns_indicator and _turns_up_more(rules, scene) and rules.flower_kinds[filled[turned]]:
-        others = free[~rules.flower_kinds[filled[free]]]
-        other = others[np.argsort(others < turned, kind="stable")][0]  # a later one if there is one
-        filled[[turned, other]] = filled[[other, turned]]
-    return filled
-
-
-def _read(deal: Deal, rules: Rules) -> _Scene:
-    left = rules.drawable
+def _read(deal: Deal, rules: Rules) -> Scene:
     for name, value, high in (
         ("dealer", deal.dealer, rules.seats - 1),
         ("dealer_streak", deal.dealer_streak, 1000),
-        ("tiles_left", deal.tiles_left, left),
+        ("tiles_left", deal.tiles_left, rules.drawable),
     ):
-        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if value is not None and not (is_integer and 0 <= value <= high):
+        if value is not None and not (is_integer(value) and 0 <= value <= high):
             raise DealError(f"{name} is an integer from 0 to {high} or None, not {value!r}")
     points = deal.running_points
     if points is not None and not are_points(points, rules.people):
@@ -210,7 +185,8 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
             )
     if rules.has_private_walls and deal.replacements:
         raise DealError("replacements are drawn from private walls: name them among the draws of their seats")
-    scene = _Scene(
+    scene = Scene(
+        rules,
         deal,
         hands,
         _draws(deal, rules),
@@ -223,7 +199,7 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
     everything += [kind for kind in scene.draws if kind != NO_TILE]
     check_supply(everything, rules.deck, "the deal", DealError)
     unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
-    if rules.turns_indicator and _turns_up_more(rules, scene) and not unnamed:
+    if scene.turns_up_more and not unnamed:
         raise DealError("the deal leaves no tile to be turned up: name the indicator, or fewer other tiles")
     room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
     if len(scene.draws) + len(scene.replacements) > room:

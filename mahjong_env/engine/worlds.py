@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mahjong_env.basics.errors import RulesError, ViewError
-from mahjong_env.basics.types import BoolArray, Games, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int64Array, is_integer
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import check_room
 from mahjong_env.engine.opponent_hands import OpponentHands
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
-    from mahjong_env.observation.view import View
 
 
 @dataclass(slots=True)
@@ -42,10 +41,6 @@ class Origin:
         """Some of the positions: a boolean mask or indices."""
         return Origin(self.engine, self.games[which], self.seats[which], self.is_to_act[which], self.moves[which])
 
-    def watch(self, view: View) -> None:
-        """Have the view keep what it shows before the games move on."""
-        self.engine.watch(view)
-
     def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:
         """See `Engine.games_of`; the engine is the proof that the caller may know."""
         if engine is not self.engine:
@@ -54,7 +49,7 @@ class Origin:
 
     def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
         """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        if not is_integer(count) or count < 1:
             raise ViewError(f"the count of worlds is an integer from 1, not {count!r}")
         if not isinstance(rng, np.random.Generator):
             raise ViewError(f"worlds are drawn with a numpy.random.Generator, not with {type(rng).__name__}")
@@ -75,9 +70,8 @@ class Origin:
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False
-            unseen = hidden.Unseen.of(self.engine._context, self.games, self.seats).repeat(count)
             seats = np.repeat(self.seats, count)
-            hidden.resample(worlds._context, np.arange(number), seats, rng, opponent_hands, unseen)
+            hidden.resample(worlds._context, np.arange(number), seats, rng, opponent_hands, copies=int(count))
         except RulesError as error:
             raise ViewError(str(error)) from None
         except MemoryError:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, Seeds
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, Seeds, is_integer
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
@@ -484,8 +484,7 @@ _ARGUMENTS: Final = inspect.signature(LearningSeats).parameters.keys() - {"rules
 def _checked_seat(seat: Any, candidates: int) -> int | str | None:
     if seat is None or (isinstance(seat, str) and seat == ROTATE):
         return seat
-    is_number = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
-    if not is_number or not 0 <= seat < candidates:
+    if not is_integer(seat) or not 0 <= seat < candidates:
         raise RulesError(
             f"seat={seat!r} is not valid; valid are 0 to {candidates - 1}, None (drawn for each episode) and "
             f"{ROTATE!r} (the next one in each episode)"

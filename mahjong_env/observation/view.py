@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mahjong_env.basics.errors import ViewError
-from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
 from mahjong_env.hands.codes import encode, split_wilds
-from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.events import events_of
 from mahjong_env.observation.planes import LAYOUT
 from mahjong_env.observation.visibility import VisibleState
-from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
@@ -141,7 +137,7 @@ class View:
     def of(cls, seen: VisibleState, origin: Origin) -> View:
         """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
         view = cls._asking(seen, origin)
-        origin.watch(view)
+        origin.engine.watch(view)
         return view
 
     @classmethod
@@ -153,7 +149,7 @@ class View:
     def __getattr__(self, name: str) -> Any:
         """Work out an array that is asked for for the first time."""
         ask = self.__dict__.get("_ask")
-        if ask is None or name not in _ARRAYS:
+        if ask is None or name not in _ASKED:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         array = self.__dict__[name] = ask(name)
         return array
@@ -249,38 +245,6 @@ class View:
         return recent
 
     @property
-    def signed_river(self) -> Int8Array:
-        """[n, 4, R] `river`, with negative numbers where the discard had just been drawn, as observations have it."""
-        return np.where(self.river_drawn, -self.river, self.river)
-
-    @property
-    def table(self) -> Int8Array:
-        """[n, 4, 3, 34] discards, latest discards and melded tiles, as observations have them."""
-        return np.stack([self.discards, self.latest, self.melded], axis=2)
-
-    @property
-    def meld_list(self) -> Int8Array:
-        """[n, 4, 34] the melds in order, as observations have them."""
-        exists = self.meld_type > MeldType.NONE
-        offsets = SLOT_OF_OFFSET[self.rules.seats]
-        steps = np.searchsorted(offsets, self.meld_from) - np.searchsorted(offsets, np.arange(SLOTS))[:, None]
-        giver = np.where(self.meld_from >= 0, offsets[steps % self.rules.seats], 0)
-        shown = self.meld_kind + 1
-        if self.rules.hides_concealed_kongs:
-            shown = np.where(self.meld_type == MeldType.CONCEALED_KONG, 0, shown)
-        listed = np.zeros((len(self), SLOTS, NUM_KINDS), np.int8)
-        for place, numbers in enumerate((self.meld_type, shown, giver, self.meld_claimed + 1, self.meld_discard)):
-            listed[..., place : MAX_MELDS * MELD_PLACES : MELD_PLACES] = np.where(exists, numbers, 0)
-        return listed
-
-    @property
-    def hidden_kongs(self) -> tuple[Games, Int8Array]:
-        """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
-        own = (self.meld_type[:, 0] == MeldType.CONCEALED_KONG) & (self.meld_kind[:, 0] >= 0)
-        row, place = np.nonzero(own & self.rules.hides_concealed_kongs)
-        return row, self.meld_kind[row, 0, place]
-
-    @property
     def own_wilds(self) -> Int8Array:
         """[n] wild tiles in the own hand."""
         return split_wilds(self.hand, self.wild)[1]
@@ -299,8 +263,8 @@ class View:
 
 
 _NAMES: Final = (*View.array_names(), "exposed")
-_ARRAYS: Final = frozenset(_NAMES)
-_ASKED: Final = _ARRAYS | {"codes"}
+# Arrays of observations as `VisibleState` has them, which pieces read, and codes.
+_ASKED: Final = frozenset((*_NAMES, "signed_river", "table", "meld_list", "hidden_kongs", "codes"))
 
 
 def _look(seen: VisibleState, name: str) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.errors import RulesError, did_you_mean
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array, is_integer
 from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from mahjong_env.state.arrays import MAX_MARKS
 
@@ -35,7 +35,7 @@ MOST: Final = 1000
 
 def is_count(value: Any) -> bool:
     """Whether this is an integer from 0 to `MOST`."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= MOST)
+    return is_integer(value) and bool(0 <= value <= MOST)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def are_points(value: Any, number: int) -> bool:
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(listed, list | tuple) or len(listed) != number:
         return False
-    integers = all(isinstance(points, int | np.integer) and not isinstance(points, bool) for points in listed)
+    integers = all(is_integer(points) for points in listed)
     return integers and all(-MOST_POINTS <= points <= MOST_POINTS for points in listed)
 
 

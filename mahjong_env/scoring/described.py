@@ -12,7 +12,7 @@ import numpy as np
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.basics.notation import Meld, MeldType, check_supply, count_tiles, parse_kind, parse_meld, parse_tiles
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import Int8Array
+from mahjong_env.basics.types import Int8Array, is_integer
 from mahjong_env.ruleset.questions import MOST, MOST_POINTS, THE_WILD_KIND, Circumstance, Rules, are_points, is_count
 from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.scoring.receipt import Receipt, receipt
@@ -230,7 +230,7 @@ def _check_source(rules: Rules, told: Any) -> None:
 
 
 def _check_seat(rules: Rules, name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < rules.seats:
+    if not is_integer(value) or not 0 <= value < rules.seats:
         raise HandError(f"{name} is a seat from 0 to {rules.seats - 1}, not {value!r}")
 
 

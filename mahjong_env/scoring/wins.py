@@ -281,7 +281,7 @@ def wins_from_state(rules: Rules, state: State, seats: Seats, tile: Any, source:
     """
     n, games = len(seats), seats.game
     nothing = np.zeros(n, np.int8)
-    counts = state.hands(seats)
+    counts = seats.of(state.hand)
     by_draw = source is Source.DRAW
     if not by_draw:
         counts[np.arange(n), tile] += 1

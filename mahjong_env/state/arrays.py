@@ -478,14 +478,6 @@ class State(Arrays):
         return np.where(ahead < self.left(games)[:, None], self.wall[games[:, None], tile], NO_TILE)
 
     # --- Concealed tiles -----------------------------------------------------------------------------------------
-    def hands(self, seats: Seats) -> Int8Array:
-        """[n, 34] concealed tiles, wild ones included; a copy."""
-        return self._flat.hands.take(seats.index, axis=0)
-
-    def codes(self, seats: Seats) -> Int32Array:
-        """[n, 4] codes of the concealed tiles without the wild ones; a copy."""
-        return self._flat.codes.take(seats.index, axis=0)
-
     def held(self, seats: Seats, kind: Any) -> Int8Array:
         """[n] concealed tiles of a kind; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.hand[self._flat.kinds_at(seats.index) + kind]
@@ -514,7 +506,7 @@ class State(Arrays):
 
     def codes_with(self, seats: Seats, kind: Any) -> Int32Array:
         """[n, 4] codes of the concealed tiles and one more tile ``kind`` [n], wild ones left out."""
-        codes = self.codes(seats)
+        codes = seats.of(self.code)
         codes[np.arange(len(codes)), SUIT[kind]] += code_steps(self.wild[seats.game], kind, 1)
         return codes
 
@@ -652,10 +644,6 @@ class State(Arrays):
         flat.open_pung[flat.kinds_at(index) + kind] = False
         return flat.meld_from[place]
 
-    def melds_made(self, seats: Seats) -> Int8Array:
-        """[n] the number of melds of seats."""
-        return self._flat.num_melds[seats.index]
-
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
         """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.open_pung[self._flat.kinds_at(seats.index) + kind]
@@ -673,18 +661,6 @@ class State(Arrays):
         self._flat.turns[seats.index] += _ONE
         self.kong_draws[games] = 0
         self.flower_draw[games] = False
-
-    def are_tenpai(self, seats: Seats) -> BoolArray:
-        """[n] or [m, n] whether seats are one tile away from a complete shape."""
-        return self._flat.is_tenpai[seats.index]
-
-    def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
-        """Set whether seats are one tile away from a complete shape."""
-        self._flat.is_tenpai[seats.index] = flags
-
-    def set_options(self, seats: Seats, options: Any) -> None:
-        """Set what seats may still be asked: option bits (engine/claim_rules.py), 0 for nothing."""
-        self._flat.options[seats.index] = options
 
     def set_masks(self, games: Games, masks: BoolArray) -> None:
         """Set the legal actions of the seats to act; ``masks`` [n, 109]."""

@@ -76,8 +76,6 @@ class Flat:
     exposed: Int32Array
     river_size: Int8Array
     turns: Int8Array
-    is_tenpai: BoolArray
-    options: Int8Array
     mask: BoolArray
 
     def __init__(self, arrays: dict[str, Any]) -> None:
@@ -95,8 +93,6 @@ class Flat:
         self.rivers_at = _row_starts(index, arrays["river"].shape[2])
         self.exposed_at = _row_starts(games, arrays["exposed"].shape[1])
         self.planes_at = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
-        self.codes: Int32Array = arrays["code"].reshape(-1, NUM_GROUPS)
-        self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)
         self._arrays = arrays
         self.masks = whole_rows(arrays["mask"])
         for name in type(self).__annotations__:

@@ -45,6 +45,10 @@ class Seats:
             return array.reshape(games * seats, *rest).take(self.index, axis=0)
         return array.reshape(-1).take(self.index)
 
+    def put(self, array: NDArray[Any], values: Any) -> None:
+        """Write numbers for these seats into an array [B, S] of the state."""
+        array.reshape(-1)[self.index] = values
+
     def take(self, which: Any) -> Seats:
         """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""
         if which.dtype == np.bool_:

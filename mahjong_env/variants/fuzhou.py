@@ -186,7 +186,7 @@ class Fuzhou(ScoredRules):
         if stage == _HEAVEN:
             dealers = state.seats(games, dealer)
             golds = state.wilds_held(dealers)
-            may_win[rows, dealer] = self.tiles_short(state.codes(dealers), golds, 0) <= golds
+            may_win[rows, dealer] = self.tiles_short(dealers.of(state.code), golds, 0) <= golds
             return may_win, dealer
         with_gold, golds = _with_gold(state, games)
         may_win[:] = self.tiles_short(with_gold, golds, 0) <= golds

@@ -97,7 +97,7 @@ def test_hands_are_as_short_as_arrays_say(variant):
 def test_what_is_refused_changes_nothing(actions):
     engine, phases = make_engine("wuhan", 2, seed=3), make_engine("wuhan", 2, seed=3)
     with most_games(0):
-        phases._few_games()
+        assert phases._few_games is None
     if actions is not None and actions[0] == 0 and actions[-1] != 0.5:
         actions = [int(engine.action_mask[0].argmax()), *actions[1:]]
     before = frozen_arrays(engine)
@@ -114,7 +114,7 @@ def test_what_is_refused_changes_nothing(actions):
 def test_lists_arrays_games_and_games_that_are_over():
     engine, phases = make_engine("hebei", 3, seed=5), make_engine("hebei", 3, seed=5)
     with most_games(0):
-        phases._few_games()
+        assert phases._few_games is None
     rng = np.random.default_rng(1)
     for step in range(400):
         actions = choose_actions(phases, rng)
@@ -134,7 +134,7 @@ def test_a_game_that_is_alone():
         make_engine("taiwan", 1, seed=5, auto_reset=True),
     )
     with most_games(0):
-        phases._few_games()
+        assert phases._few_games is None
     rng = np.random.default_rng(1)
     for step in range(300):
         action = choose_actions(phases, rng)

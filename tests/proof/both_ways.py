@@ -33,7 +33,7 @@ def _engine(batch: Batch, games: int, plain: bool) -> mahjong_env.Engine:
         engine.reset(deals=[mahjong_env.Deal(dealer=None) if one is None else one.deal for one in batch.steered])
     if not plain:
         with most_games(0):
-            assert engine._few_games() is None  # it is asked once
+            assert engine._few_games is None  # it is asked once
     return engine
 
 
@@ -69,7 +69,7 @@ def play_both_ways(batch: Batch, games: int = GAMES, most_hands: int = MOST_HAND
 
 def _count_left(engine: mahjong_env.Engine) -> Any:
     """Counts the games of the next step that plain Python leaves alone."""
-    few, found = engine._few_games(), [0]
+    few, found = engine._few_games, [0]
     if few is None:
         return lambda: 0
     play = type(few).play

@@ -26,7 +26,7 @@ import numpy as np
 import mahjong_env
 from mahjong_env import Deal
 from mahjong_env.basics.tiles import KIND_NAMES
-from mahjong_env.engine.scene import Scenes
+from mahjong_env.engine.scene import read_deals
 from oracle.referee import VARIANTS
 
 LETTERS = "abcd"
@@ -190,7 +190,7 @@ def steer(recipe: Recipe, rules: mahjong_env.Rules, rng: np.random.Generator) ->
     for _ in range(20):
         try:
             steered = _try(recipe, rules, rng)
-            Scenes.check(steered.deal, rules, 1)
+            read_deals(steered.deal, rules, 1)
         except ValueError:
             continue
         return steered

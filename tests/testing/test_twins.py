@@ -67,14 +67,14 @@ def the_next_tile_of_the_wall_turns_into_another(self, state, seats, kind):
 
 @broken(Hebei, "on_discard", {testing.check_tiles_conserved: "tiles instead of 1"})
 def a_seat_that_discards_hands_a_tile_to_the_next(self, state, seats, kind):
-    given = state.hands(seats).argmax(axis=1)
+    given = seats.of(state.hand).argmax(axis=1)
     state.remove_tiles(seats, given)
     state.add_tile(state.next_seats(seats), given)
 
 
 @broken(Hebei, "on_discard", {testing.check_bookkeeping: "code"})
 def a_tile_is_changed_for_the_next_of_the_wall_and_only_the_counts_know(self, state, seats, kind):
-    given, front = state.hands(seats).argmax(axis=1), state.front[seats.game]
+    given, front = seats.of(state.hand).argmax(axis=1), state.front[seats.game]
     taken = state.wall[seats.game, front]
     state.hand[seats.game, seats.seat, given] -= 1
     state.hand[seats.game, seats.seat, taken] += 1
@@ -470,7 +470,7 @@ for name, told in SEEN.items():
     Hebei, "limit_turn", {testing.check_no_leak: "whether person . may 'discard .*' depends on what it cannot know"}
 )
 def discards_are_limited_by_what_the_next_seat_holds(self, state, seats):
-    held = state.hands(state.next_seats(seats)) > 1
+    held = state.next_seats(seats).of(state.hand) > 1
     some = np.flatnonzero((state.mask[seats.game, :34] & ~held).any(axis=1))
     state.mask[seats.game[some], :34] &= ~held[some]
 

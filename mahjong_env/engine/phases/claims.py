@@ -112,7 +112,7 @@ def _sets_wanted(context: StepContext, others: Seats, kind: IntArray) -> Int8Arr
 def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source, options: Int8Array) -> None:
     """Add the win to the options [m, n] of seats that may win with the tile."""
     state, (givers, kind) = context.state, offer
-    place = state.are_tenpai(others).reshape(-1).nonzero()[0]
+    place = others.of(state.is_tenpai).reshape(-1).nonzero()[0]
     if not place.size:
         return
     tile = kind[place % len(givers)]
@@ -157,7 +157,7 @@ def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase
     if asked.size < len(is_asked):
         seats, options = seats.take(asked), options.take(asked, axis=1)
     if seats.game.size:
-        state.set_options(seats, options)
+        seats.put(state.options, options)
         state.best_precedence[seats.game] = 0
         row, _ = seats_to_ask_first(options)
         state.wait_for(seats.choose(row), phase)
@@ -196,7 +196,7 @@ def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_
         options = np.where(is_asked, seats.of(state.options), options)
     options = seats_not_yet_asked(options, is_asked)
     state.options[games] = 0
-    state.set_options(seats, options)
+    seats.put(state.options, options)
     state.best_precedence[games], state.best_seat[games], state.best_action[games] = 0, NO_SEAT, 0
 
 
@@ -221,7 +221,7 @@ def take_answers(context: StepContext, games: Games, actions: Int64Array) -> tup
         state.best_precedence[improved] = heard.take(better)
         state.best_seat[improved] = answering.seat.take(better)
         state.best_action[improved] = actions.take(better)
-    state.set_options(answering, 0)
+    answering.put(state.options, 0)
 
     seats = state.seats_after(games, giver, num_seats)
     row, could_be_heard = seats_to_ask_first(seats.of(state.options))

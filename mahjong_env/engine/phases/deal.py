@@ -16,7 +16,9 @@ from mahjong_env.hands.codes import encode
 from mahjong_env.state.arrays import Phase
 
 if TYPE_CHECKING:
-    from mahjong_env.engine.scene import Scenes
+    from collections.abc import Sequence
+
+    from mahjong_env.engine.scene import Scene
 
 
 def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> None:
@@ -30,13 +32,13 @@ def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> Non
     rules.begin_match(state, games, keys, at_random=at_random)
 
 
-def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None) -> None:
+def deal_hands(context: StepContext, games: Games, scenes: Sequence[Scene] = ()) -> None:
     """Deal the next hand of these games, up to the first mask.
 
     Args:
         context: the batch.
         games: [n] games to deal.
-        scenes: what their hands are to begin with; None: everything is left to chance.
+        scenes: [n] what their hands are to begin with; empty: everything is left to chance.
     """
     if not games.size:
         return
@@ -45,12 +47,12 @@ def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None)
     state.hands_dealt[games] += 1
     state.empty_hands(games)
     walls = shuffle(keys, context.tiles)
-    if scenes is not None:
-        scenes.set_match(state, games)
-        walls = scenes.arrange(walls)
+    for row, scene in enumerate(scenes):
+        scene.set_match(state, games[row])
+        walls[row] = scene.arrange(walls[row])
     rules.begin_hand(state, games, keys)
-    if scenes is not None:
-        scenes.set_winds(state, games)
+    for game, scene in zip(games, scenes, strict=False):
+        scene.set_winds(state, game)
     state.wall[games] = walls
     state.reserve[games] = rules.reserve
     _take_hands(context, games, walls)
@@ -60,8 +62,8 @@ def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None)
         _turn_indicator(context, games)
     if rules.dealer_draws_last:
         _replace_dealers_extra(context, games)
-    if scenes is not None:
-        scenes.shorten(state, games)
+    for game, scene in zip(games, scenes, strict=False):
+        scene.shorten(state, game)
     _open(context, games)
     masks.write_masks(context, games)
 

@@ -22,18 +22,18 @@ def grant(context: StepContext, games: Games) -> None:
     if not games.size:
         return
     action = context.state.best_action[games]
-    chows, pungs, kongs, wins = (
-        which.nonzero()[0] for which in (action < _PUNG, action == _PUNG, action == _KONG, action == _WIN)
-    )
-    _take_chow(context, games.take(chows), action.take(chows) - np.int8(CHOW_LOW))
-    _take_pung(context, games.take(pungs))
-    _take_kong(context, games.take(kongs))
-    _take_win(context, games.take(wins))
+    for take, is_it in (
+        (_take_chow, action < _PUNG),
+        (_take_pung, action == _PUNG),
+        (_take_kong, action == _KONG),
+        (_take_win, action == _WIN),
+    ):
+        which = is_it.nonzero()[0]
+        if which.size:
+            take(context, games.take(which))
 
 
 def _take_win(context: StepContext, games: Games) -> None:
-    if not games.size:
-        return
     state, phase = context.state, context.state.phase[games]
     for asked_in, source in (
         (Phase.CLAIM, Source.DISCARD),
@@ -71,11 +71,9 @@ def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
     state.wait_for(seats, Phase.TURN)
 
 
-def _take_chow(context: StepContext, games: Games, place: Int8Array) -> None:
-    """``place``: [n] where the claimed tile stands in the run, 0 to 2."""
-    if not games.size:
-        return
+def _take_chow(context: StepContext, games: Games) -> None:
     state = context.state
+    place = state.best_action[games] - np.int8(CHOW_LOW)  # where the claimed tile stands in the run
     seats, kind, giver = _take_tile(context, games)
     for step in _CHOW_STEPS.T:
         state.remove_tiles(seats, kind + step[place])
@@ -84,8 +82,6 @@ def _take_chow(context: StepContext, games: Games, place: Int8Array) -> None:
 
 
 def _take_pung(context: StepContext, games: Games) -> None:
-    if not games.size:
-        return
     state = context.state
     seats, kind, giver = _take_tile(context, games)
     state.remove_tiles(seats, kind, 2)
@@ -95,8 +91,6 @@ def _take_pung(context: StepContext, games: Games) -> None:
 
 def _take_kong(context: StepContext, games: Games) -> None:
     """The tile makes a kong with three of the hand, or joins an open pung."""
-    if not games.size:
-        return
     state = context.state
     seats, kind, giver = _take_tile(context, games)
     state.kong_draws[games] = 0

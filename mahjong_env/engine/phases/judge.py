@@ -19,8 +19,8 @@ def update_tenpai(context: StepContext, seats: Seats) -> None:
     """Set the flag "one tile away" of seats that are between turns."""
     state, rules = context.state, context.rules
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
-    short = rules.tiles_short(state.codes(seats), wilds, state.melds_made(seats))
-    state.set_tenpai(seats, short <= wilds + _ONE)
+    short = rules.tiles_short(seats.of(state.code), wilds, seats.of(state.num_melds))
+    seats.put(state.is_tenpai, short <= wilds + _ONE)
 
 
 def update_tenpai_of_all(context: StepContext, games: Games) -> None:
@@ -31,11 +31,11 @@ def update_tenpai_of_all(context: StepContext, games: Games) -> None:
 def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArray:
     """[n] whether concealed tiles, with one more tile [n] where given, are a complete hand."""
     state, rules = context.state, context.rules
-    codes = state.codes(seats) if tile is None else state.codes_with(seats, tile)
+    codes = seats.of(state.code) if tile is None else state.codes_with(seats, tile)
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
     if tile is not None and rules.has_wild:
         wilds = wilds + (tile == state.wild[seats.game])
-    return rules.tiles_short(codes, wilds, state.melds_made(seats)) <= wilds
+    return rules.tiles_short(codes, wilds, seats.of(state.num_melds)) <= wilds
 
 
 def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False, may_wait: bool = False) -> None:
@@ -51,7 +51,7 @@ def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False, m
     """
     state, rules = context.state, context.rules
     state.can_win[seats.game] = False
-    hopeful = np.arange(len(seats)) if unflagged else state.are_tenpai(seats).nonzero()[0]
+    hopeful = np.arange(len(seats)) if unflagged else seats.of(state.is_tenpai).nonzero()[0]
     if hopeful.size:
         complete = hopeful[is_complete(context, seats.take(hopeful))]
         if complete.size:

@@ -56,7 +56,7 @@ def _write_turns(context: StepContext, games: Games) -> None:
         return
     state, rules = context.state, context.rules
     seats = state.seats_to_act(games)
-    held = state.hands(seats)
+    held = seats.of(state.hand)
     holds = held > _NONE
     masks = np.zeros((len(games), NUM_ACTIONS), np.bool_)
     masks[:, :NUM_KINDS] = holds

@@ -10,9 +10,10 @@ from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.phases.context import Ended, StepContext, Won
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
+_NO_GAMES: Final = np.zeros(0, np.intp)
 CUT_AFTER: Final = 200
 """Hands after which a match that ends by points is cut short."""
 
@@ -24,7 +25,12 @@ def settle(context: StepContext) -> list[Ended]:
     if won:
         games = np.concatenate([part.seats.game for part in won])
         wins = Wins.join([describe(context, part) for part in won])
-        scores = _score_and_judge(context, wins)
+        if context.unjudged:
+            asked, hands = _unjudged(context)
+            scores, may_win = context.rules.score_and_judge(wins, hands)
+            state.can_win[asked] |= may_win
+        else:
+            scores = context.rules.score(wins)
         context.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
@@ -33,24 +39,14 @@ def settle(context: StepContext) -> list[Ended]:
     elif context.unjudged:
         asked, hands = _unjudged(context)
         state.can_win[asked] |= context.rules.legal(hands)
-    without_winner = np.concatenate(context.drawn) if context.drawn else None
-    if without_winner is not None and without_winner.size:
+    without_winner = np.concatenate([_NO_GAMES, *context.drawn])
+    if without_winner.size:
         nobody = np.full(len(without_winner), NO_SEAT, np.int8)
         no_tile = np.full(len(without_winner), NO_TILE, np.int8)
         person_at = state.person_at[without_winner]
         state.note_drawn_hand(without_winner)
         ended.append(Ended(without_winner, nobody, nobody, nobody, no_tile, None, person_at))
     return ended
-
-
-def _score_and_judge(context: StepContext, wins: Wins) -> Scores:
-    """Score wins, and judge the hands that wait for it."""
-    if not context.unjudged:
-        return context.rules.score(wins)
-    asked, hands = _unjudged(context)
-    scores, may_win = context.rules.score_and_judge(wins, hands)
-    context.state.can_win[asked] |= may_win
-    return scores
 
 
 def _unjudged(context: StepContext) -> tuple[Games, Wins]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.shared_chance import pair
 from mahjong_env import ACTIONS, Engine, Rules
+from mahjong_env.basics.types import is_integer
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, student_t
@@ -230,7 +231,7 @@ def evaluate_actions(
         TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
             as neither 1 nor persons.
     """
-    is_number = isinstance(worlds, int | np.integer) and not isinstance(worlds, bool)
+    is_number = is_integer(worlds)
     if not is_number or not 1 <= worlds <= _MOST_WORLDS:
         raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
     for name, budget in (("width", width), ("milliseconds", milliseconds)):
