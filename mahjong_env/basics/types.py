@@ -1,4 +1,7 @@
-"""Names for the array types that signatures use, and what an integer is. Shapes are said in docstrings: ``[B, S, 34]``."""
+"""Names for the array types that signatures use, and what is an integer.
+
+Shapes are said in docstrings: ``[B, S, 34]``.
+"""
 
 from __future__ import annotations
 

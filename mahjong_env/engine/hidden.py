@@ -39,7 +39,8 @@ def resample(
     if not games.size:
         return
     state = context.state
-    kept, tiles = (rows.repeat(copies, axis=0) for rows in _unseen(context, games[::copies], seats[::copies]))
+    kept, tiles = _unseen(context, games[::copies], seats[::copies])
+    kept, tiles = kept.repeat(copies, axis=0), tiles.repeat(copies, axis=0)
     _redraw_hidden_kongs(context, games, seats, tiles, rng)
     _redistribute(context, games, kept, tiles, rng)
     if opponent_hands is not None:
