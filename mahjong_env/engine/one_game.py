@@ -411,7 +411,7 @@ class FewGames:
         lines.kong_draws[g], lines.flower_draw[g] = 0, 0
 
     def _note(self, g: int, seat: int, event: int, what: int) -> None:
-        """`State._note`."""
+        """`State.note`."""
         lines = self._lines
         number = lines.num_exposed[g]
         lines.num_exposed[g] = number + 1

@@ -26,7 +26,7 @@ from mahjong_env.basics.actions import (
     WIN,
 )
 from mahjong_env.hands.aimed import AimedShanten, Without
-from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, split_wilds
 from mahjong_env.hands.kind_sets import (
     BIT_OF_KIND,
     KindSets,
@@ -197,12 +197,9 @@ def concealed(view: View, row: NDArray[np.intp]) -> Hands:
     rules = view.rules
     melds = view.num_melds[row, 0]
     has_counts = needs_counts(rules)
-    wilds, hand = np.zeros(len(row), np.int8), view.hand[row] if rules.has_wild or has_counts else None
-    if rules.has_wild and hand is not None:
-        some = np.flatnonzero(view.wild[row] >= 0)
-        wild = view.wild[row[some]]
-        wilds[some] = hand[some, wild]
-        hand[some, wild] = 0
+    wilds, hand = np.zeros(len(row), np.int8), view.hand[row] if has_counts else None
+    if rules.has_wild:
+        hand, wilds = split_wilds(view.hand[row], view.wild[row])
     return Hands(
         view.codes[row].T.astype(np.intp, order="C"),
         wilds,

@@ -10,9 +10,7 @@ The rule has three parts.
   somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not
   asked see it as it will stand, paid for.
 
-
----
-Seats that look at their tables, and where the others sit from there: slot 0 is the looking seat itself.
+Where the others sit is said by slots: 0 is the looking seat itself, 1 the next, 2 across, 3 the previous one.
 """
 
 from __future__ import annotations

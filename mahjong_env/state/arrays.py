@@ -212,9 +212,10 @@ class Arrays:
     mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
 
     @staticmethod
+    @cache
     def names() -> tuple[str, ...]:
         """The names of the arrays, in the order of declaration."""
-        return _names()
+        return tuple(item.name for item in array_fields())
 
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> Self:
@@ -246,11 +247,6 @@ class Arrays:
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""
     return tuple(item for item in fields(Arrays) if "axes" in item.metadata)
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    return tuple(item.name for item in array_fields())
 
 
 def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
@@ -519,13 +515,13 @@ class State(Arrays):
         """Write down the flowers of a step, round by round: seats, kinds. A game that leaves does not come again."""
         if len(rounds) == 1:
             ((seats, kind),) = rounds
-            self._note(seats.game, seats.seat, Event.FLOWER, kind)
+            self.note(seats.game, seats.seat, Event.FLOWER, kind)
         elif (joined := Seats.join([seats for seats, _ in rounds])) is not None:
             kind = np.concatenate([kind for _, kind in rounds])
             earlier = np.arange(len(rounds), dtype=np.int8).repeat([len(seats) for seats, _ in rounds])
-            self._note(joined.game, joined.seat, Event.FLOWER, kind, earlier)
+            self.note(joined.game, joined.seat, Event.FLOWER, kind, earlier)
 
-    def _note(self, games: Games, seat: Any, event: Any, what: Any, earlier: Any = None) -> None:
+    def note(self, games: Games, seat: Any, event: Any, what: Any, earlier: Any = None) -> None:
         """Write down what was laid open, one event a game; or several, with the number of those before each [n]."""
         if not games.size:
             return
@@ -536,19 +532,7 @@ class State(Arrays):
         entry = what * _EXPOSED_WHAT + _EXPOSED_BY[event, seat] + self.num_discards[games]
         self._flat.exposed[self._flat.exposed_at(games) + number] = entry
 
-    def note_win(self, games: Games, seat: Int8Array, kind: Any, is_own: BoolArray) -> None:
-        """Write down who won with which tile (-1 for none), and whether it was the seat's own."""
-        self._note(games, seat, np.where(is_own, Event.WIN, Event.WIN_FROM), kind)
-
-    def note_drawn_hand(self, games: Games) -> None:
-        """Write down that a hand ended without a winner."""
-        self._note(games, 0, Event.DRAWN_HAND, NO_TILE)
-
-    def note_added_kong(self, seats: Seats, kind: Any) -> None:
-        """Write down that a tile is being added to a pung; it may still be robbed."""
-        self._note(seats.game, seats.seat, Event.ADDED_KONG, self._pungs_of(seats, kind))
-
-    def _pungs_of(self, seats: Seats, kind: Any) -> Any:
+    def pungs_of(self, seats: Seats, kind: Any) -> Any:
         """[n] the numbers of the open pungs of these kinds."""
         is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
         return is_it.argmax(axis=1)
@@ -631,12 +615,12 @@ class State(Arrays):
         if meld_type == MeldType.PUNG:
             flat.open_pung[flat.kinds_at(index) + kind] = True
         if giver is None:
-            self._note(seats.game, seats.seat, meld_type, number)
+            self.note(seats.game, seats.seat, meld_type, number)
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
         """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
         flat, index = self._flat, seats.index
-        number = self._pungs_of(seats, kind)
+        number = self.pungs_of(seats, kind)
         place = flat.melds_at(index) + number
         flat.meld_type[place] = MeldType.ADDED_KONG
         flat.public[flat.planes_at[MELD_LIST](index) + number * np.intp(MELD_PLACES)] = MeldType.ADDED_KONG

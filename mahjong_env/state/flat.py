@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Int8Array, Int32Array
+from mahjong_env.basics.types import Int32Array
 from mahjong_env.hands.codes import NUM_GROUPS, POWER, SUIT
 
 GROUP: Final = SUIT.astype(np.intp)
@@ -53,30 +53,16 @@ def code_steps(wild: Any, kind: Any, count: int) -> Int32Array:
 
 
 class Flat:
-    """The arrays that the verbs of `State` write to, each with one axis, and where things stand in them.
+    """Each array, by its name, as one line for the verbs of `State`, and where things stand there.
 
     ``seats_at``, ``walls_at`` and ``masks_at`` give the offsets where games begin, the others those where seats of the
     batch (`Seats.index`) do; a kind, a number or an action is added to them.
     """
 
-    wall: Int8Array
-    hand: Int8Array
-    code: Int32Array
-    flowers: Int8Array
-    public: Int8Array
-    num_melds: Int8Array
-    meld_type: Int8Array
-    meld_kind: Int8Array
-    meld_from: Int8Array
-    meld_claimed: Int8Array
-    open_pung: BoolArray
-    river: Int8Array
-    river_number: Int8Array
-    river_claimed: Int8Array
-    exposed: Int32Array
-    river_size: Int8Array
-    turns: Int8Array
-    mask: BoolArray
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NDArray[Any]:
+            """The line of an array."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         """Lay out views and tables of the arrays of a state, by name."""
@@ -95,8 +81,8 @@ class Flat:
         self.planes_at = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
         self._arrays = arrays
         self.masks = whole_rows(arrays["mask"])
-        for name in type(self).__annotations__:
-            setattr(self, name, arrays[name].reshape(-1))
+        for name, array in arrays.items():
+            setattr(self, name, array.reshape(-1))
 
     @cached_property
     def rows(self) -> dict[str, NDArray[Any]]:

@@ -11,7 +11,7 @@ from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
-from mahjong_env.engine.phases.judge import judge_turn, update_tenpai_of_all
+from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands.codes import encode
 from mahjong_env.state.arrays import Phase
 
@@ -152,7 +152,8 @@ def _open(context: StepContext, games: Games) -> None:
         state.wild[games] = rules.wild_kinds(state.indicator[games])
     state.code[games] = encode(state.natural_hands(games))
     state.turns[games, dealer] = 1
-    update_tenpai_of_all(context, games)
+    # A dealer, who has his extra tile, is looked at when his turn is judged.
+    update_tenpai(context, state.seats(games, np.arange(rules.seats)[:, None]))
     state.left_before_draw[games] = state.left(games)
     open_hands(context, games)
 

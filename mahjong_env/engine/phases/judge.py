@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.basics.types import BoolArray
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.seats import Seats
@@ -21,11 +21,6 @@ def update_tenpai(context: StepContext, seats: Seats) -> None:
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
     short = rules.tiles_short(seats.of(state.code), wilds, seats.of(state.num_melds))
     seats.put(state.is_tenpai, short <= wilds + _ONE)
-
-
-def update_tenpai_of_all(context: StepContext, games: Games) -> None:
-    """Set the flag of all seats; a dealer, who has his extra tile, is looked at when his turn is judged."""
-    update_tenpai(context, context.state.seats(games, np.arange(context.rules.seats)[:, None]))
 
 
 def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArray:

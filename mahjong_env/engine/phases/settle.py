@@ -11,7 +11,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.phases.context import Ended, StepContext, Won
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
-from mahjong_env.state.arrays import NO_SEAT, Phase
+from mahjong_env.state.arrays import NO_SEAT, Event, Phase
 
 _NO_GAMES: Final = np.zeros(0, np.intp)
 CUT_AFTER: Final = 200
@@ -34,7 +34,8 @@ def settle(context: StepContext) -> list[Ended]:
         context.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
-        state.note_win(games, wins.seat, tile, wins.from_seat == NO_SEAT)
+        event = np.where(wins.from_seat == NO_SEAT, Event.WIN, Event.WIN_FROM)
+        state.note(games, wins.seat, event, tile)
         ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, state.person_at[games]))
     elif context.unjudged:
         asked, hands = _unjudged(context)
@@ -44,7 +45,7 @@ def settle(context: StepContext) -> list[Ended]:
         nobody = np.full(len(without_winner), NO_SEAT, np.int8)
         no_tile = np.full(len(without_winner), NO_TILE, np.int8)
         person_at = state.person_at[without_winner]
-        state.note_drawn_hand(without_winner)
+        state.note(without_winner, 0, Event.DRAWN_HAND, NO_TILE)
         ended.append(Ended(without_winner, nobody, nobody, nobody, no_tile, None, person_at))
     return ended
 

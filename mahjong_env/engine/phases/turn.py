@@ -11,7 +11,7 @@ from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.phases.context import Kongs, Offer, StepContext, Won
 from mahjong_env.engine.phases.judge import update_tenpai
 from mahjong_env.scoring.wins import Source
-from mahjong_env.state.arrays import NO_SEAT
+from mahjong_env.state.arrays import NO_SEAT, Event
 from mahjong_env.state.seats import Seats
 
 _NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers into arrays in every call
@@ -66,7 +66,7 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     if not len(seats):
         return None
     state = context.state
-    state.note_added_kong(seats, kind)
+    state.note(seats.game, seats.seat, Event.ADDED_KONG, state.pungs_of(seats, kind))
     state.remove_tiles(seats, kind)
     state.drawn[seats.game] = NO_TILE
     state.can_win[seats.game] = False
