@@ -306,7 +306,7 @@ FAULTS = (
             "if not self._dead[kind]:",
             "both_ways",
         ),
-        ("few-marks-not-put-back", "lines.marks[place] = mark\n", "pass\n", "both_ways"),
+        ("few-marks-forgotten", "lines.marks[place] = after(lines.marks[place], kind, wild)", "pass", "both_ways"),
         (
             "few-replacements-without-end",
             "if left <= 0:\n                    return -1",

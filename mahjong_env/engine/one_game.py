@@ -132,7 +132,6 @@ class FewGames:
         self._slots = _SLOTS[self._seats]
         self._no_options = memoryview(bytes(self._seats)).cast("b")
         self._all = range(len(state.phase))
-        self._may_end, self._ended = False, list[int]()
 
         self._chows, self._adds_discards = rules.claims_chows, rules.adds_discards
         self._dead = bytes(kind in rules.unclaimable_kinds for kind in range(NUM_KINDS))
@@ -174,29 +173,31 @@ class FewGames:
         Returns:
             What was left alone; and the games whose hand ends with the discard that was played.
         """
-        self._may_end, self._ended = True, []
-        return [each for each in chosen if not self._play(*each)], self._ended
+        ended: list[int] = []
+        return [each for each in chosen if not self._play(*each, ended)], ended
 
     def play_one(self, action: int) -> bool:
         """Whether the action is legal in the first game, and was played without ending a hand; else it is untouched."""
-        self._may_end = False
-        return 0 <= action < NUM_ACTIONS and bool(self._lines.mask[action]) and self._play(0, action)
+        return 0 <= action < NUM_ACTIONS and bool(self._lines.mask[action]) and self._play(0, action, None)
 
-    def _play(self, g: int, action: int) -> bool:
-        """Whether the game was played; else it is untouched."""
+    def _play(self, g: int, action: int, ended: list[int] | None) -> bool:
+        """Whether the game was played; else it is untouched. ``ended``: see `_discard`."""
         phase = self._lines.phase[g]
         if phase == _TURN:
-            return action < CONCEALED_KONG and self._discard(g, action)
+            return action < CONCEALED_KONG and self._discard(g, action, ended)
         return bool(phase == _CLAIM) and action != WIN and action != KONG and self._answer(g, action)
 
-    def _discard(self, g: int, kind: int) -> bool:
-        """`phases.turn._discard` and `phases.claims.offer_discards`."""
+    def _discard(self, g: int, kind: int, ended: list[int] | None) -> bool:
+        """`phases.turn._discard` and `phases.claims.offer_discards`.
+
+        A game whose hand ends is added to ``ended``; None: no hand may end.
+        """
         lines, seats = self._lines, self._seats
         seat, base, wild = lines.actor[g], g * seats, lines.wild[g]
         at, left = base + seat, self._left(g)
         held = at * NUM_KINDS + kind
         is_last = left <= 0 or lines.closing[g]
-        if not lines.hand[held] or (is_last and not self._may_end):
+        if not lines.hand[held] or (is_last and ended is None):
             return False
         wanted: bytes | None = b""
         if kind != wild and not self._dead[kind]:
@@ -205,18 +206,18 @@ class FewGames:
                 return False
             if is_last:  # it could only be won
                 wanted = b""
-        before = self._mark_discard(at, kind, wild) if self._after_discard else ()
-        if wanted and self._limits_claims and self._has_marks(g):
-            wanted = self._limited(g, base, seat, wanted)
         following = seat + 1 if seat + 1 < seats else 0
         tile = -1
-        if not wanted and not is_last:
+        if not is_last and (not wanted or self._limits_claims):
             tile = self._tile_to_come(g, base + following, wild, left)
             if tile < 0:
-                for place, mark in before:
-                    lines.marks[place] = mark
                 return False
 
+        for number, after in self._after_discard:  # `Rules.on_discard`
+            place = at * self._num_marks + number
+            lines.marks[place] = after(lines.marks[place], kind, wild)
+        if wanted and self._limits_claims and self._has_marks(g):
+            wanted = self._limited(g, base, seat, wanted)
         lines.hand[held] -= 1
         if kind != wild:
             lines.code[at * 4 + _SUIT[kind]] -= _POWER[kind]
@@ -239,10 +240,10 @@ class FewGames:
             lines.offered[g], lines.best_precedence[g] = kind, 0
             lines.phase[g] = _CLAIM
             self._ask(g, base, self._asked_first(base, seat)[0])
-        elif is_last:
+        elif ended is not None and is_last:
             lines.drawn[g], lines.can_win[g] = -1, 0
             lines.left_before_draw[g] = left
-            self._ended.append(g)
+            ended.append(g)
         else:
             self._draw(g, base, following, tile, left)
         return True
@@ -251,15 +252,6 @@ class FewGames:
         """`State.left`."""
         lines = self._lines
         return self._wall_size - lines.front[g] - lines.back[g] - lines.reserve[g]
-
-    def _mark_discard(self, at: int, kind: int, wild: int) -> list[tuple[int, int]]:
-        """`Rules.on_discard`; the marks that it may have changed: where they stand, and what they were."""
-        marks, before = self._lines.marks, []
-        for number, after in self._after_discard:
-            place = at * self._num_marks + number
-            before.append((place, marks[place]))
-            marks[place] = after(marks[place], kind, wild)
-        return before
 
     def _has_marks(self, g: int) -> bool:
         size = self._num_marks * self._seats
