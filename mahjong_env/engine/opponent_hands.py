@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.ruleset.questions import Rules
@@ -87,11 +87,7 @@ def _sets_wanted(state: State, rules: Rules, games: Games, seats: Games) -> NDAr
 
 def _nearest(state: State, games: Games, seats: Games, sets: NDArray[np.intp]) -> tuple[Cheapest, NDArray[np.int8]]:
     """Return the cheapest hands [n], and the wild tiles [n] that they do not count."""
-    natural = state.hand[games, seats]
-    wild = state.wild[games].astype(np.intp)
-    every = np.arange(len(games))
-    wilds = np.where(wild >= 0, natural[every, wild], np.int8(0))
-    natural[every, wild] *= wild < 0
+    natural, wilds = split_wilds(state.hand[games, seats], state.wild[games])
     return cheapest_hands(encode(natural).T, sets), wilds
 
 

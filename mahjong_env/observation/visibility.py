@@ -32,6 +32,7 @@ from mahjong_env.state.arrays import (
     MELD_LIST,
     MELD_PLACES,
     MELDED,
+    NEXT_SEAT,
     NO_SEAT,
     NUM_PLANES,
     SLOT_OF_OFFSET,
@@ -75,7 +76,6 @@ SLOT_OF_SEAT: Final = {
 }
 # [looking seat] where its row begins, without that "nobody".
 _FIRST_SLOT: Final = {seats: np.arange(seats) * (seats + 1) + 1 for seats in SLOT_OF_OFFSET}
-SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
 
 
 def of_game(name: str) -> property:
@@ -162,14 +162,14 @@ class VisibleState:
         return order
 
     @lazy
-    def _first_slot(self) -> Games:
-        """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
-        return _FIRST_SLOT[self.state.num_seats].take(self.seat)
-
-    @lazy
     def _at(self) -> Seats:
         """[n, 4] the same."""
         return self.state.seats(self.games[:, None], self._order)
+
+    @lazy
+    def _first_slot(self) -> Games:
+        """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
+        return _FIRST_SLOT[self.state.num_seats].take(self.seat)
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -448,7 +448,7 @@ class VisibleState:
         state, games = self.state, self.games
         if self._all_in_turn:
             return np.zeros(len(self), np.int8)
-        after = SEAT_AFTER[state.num_seats].take(state.offered_by[games])
+        after = NEXT_SEAT[state.num_seats].take(state.offered_by[games])
         return self._slot(np.where(self._phase == _CLAIM, after, state.turn[games]))
 
     @property

@@ -36,7 +36,7 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
-from mahjong_env.hands.codes import SUIT
+from mahjong_env.hands.codes import SUIT, split_wilds
 from mahjong_env.state.flat import GROUP, MASK, Flat, Lines, code_steps, whole_rows
 from mahjong_env.state.seats import Seats
 
@@ -280,7 +280,7 @@ _SEATS_AFTER: Final = {
 }
 FEW_GAMES: Final = 16
 """The largest batches that are played and observed in plain Python as well; in larger ones numpy is faster."""
-_NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
+NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
 # How many tiles of the kinds from its lowest on a meld shows.
 _TILES_OF_MELD: Final = {
     MeldType.CHOW: (1, 1, 1),
@@ -389,7 +389,7 @@ class State(Arrays):
 
     def next_seats(self, seats: Seats) -> Seats:
         """[n] the seats after these."""
-        return self.seats(seats.game, _NEXT_SEAT[self.num_seats].take(seats.seat))
+        return self.seats(seats.game, NEXT_SEAT[self.num_seats].take(seats.seat))
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
@@ -410,7 +410,7 @@ class State(Arrays):
         """[n] tiles that the seats after those whose turn it is can draw."""
         if not self.has_private_walls:
             return self.left(games)
-        return self.left_to(self.seats(games, _NEXT_SEAT[self.num_seats].take(self.turn[games])))
+        return self.left_to(self.seats(games, NEXT_SEAT[self.num_seats].take(self.turn[games])))
 
     def _end_of_deal(self, games: Games) -> Int16Array:
         """[n] where private walls begin."""
@@ -485,10 +485,7 @@ class State(Arrays):
 
     def natural_hands(self, games: Games) -> Int8Array:
         """[n, S, 34] concealed tiles of all seats without the wild ones."""
-        counts = self.hand[games]
-        some = np.flatnonzero(self.wild[games] >= 0)
-        counts[some, :, self.wild[games[some]]] = 0
-        return counts
+        return split_wilds(self.hand[games], self.wild[games])[0]
 
     def add_tile(self, seats: Seats, kind: Any) -> None:
         """Put one tile a game into concealed hands."""
