@@ -98,7 +98,7 @@ class FewObservations:
         self._hides_kongs = rules.hides_concealed_kongs
         self._last_hand = min(num_hands - 1, 2**15 - 1) if rules.ends_by_hands else -1
 
-        self._lines, self._block = state.lines(), state.block()
+        self._lines, self._block = state.lines(), state.block
         self._sources: dict[int, Games] = {}
         games, seats = len(self._all), self._seats
         self._settled = list(np.zeros((games * seats, _SIZE), np.int8))

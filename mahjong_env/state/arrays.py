@@ -27,7 +27,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,13 +118,41 @@ class Event:
     """The hand ended without a winner."""
 
 
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
+_ONE_MORE: Final = np.array(1, np.int16)
+_CLAIMED: Final = np.array(CLAIMED, np.int8)
+# [events, seats] entries of `State.exposed` that say nothing but the event and the seat, with the 1 of "kind + 1".
+_EXPOSED_BY: Final = np.int32(EXPOSED_WHAT) + np.add.outer(
+    np.arange(Event.DRAWN_HAND + 1, dtype=np.int32) * EXPOSED_EVENT, np.arange(4, dtype=np.int32) * EXPOSED_SEAT
+)
+_EXPOSED_WHAT = np.array(EXPOSED_WHAT, np.int32)
+_COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
+# By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
+_SEATS_AFTER: Final = {
+    (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
+    for seats in (3, 4)
+    for number in range(1, seats + 1)
+}
+FEW_GAMES: Final = 16
+"""The largest batches that are played and observed in plain Python as well; in larger ones numpy is faster."""
+NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
+# How many tiles of the kinds from its lowest on a meld shows.
+_TILES_OF_MELD: Final = {
+    MeldType.CHOW: (1, 1, 1),
+    MeldType.PUNG: (3,),
+    MeldType.EXPOSED_KONG: (4,),
+    MeldType.CONCEALED_KONG: (4,),
+}
+
+
 def _array(axes: str, dtype: Any, empty: int, seen_by: str) -> Any:
     return field(metadata={"axes": axes, "dtype": np.dtype(dtype), "empty": empty, "seen_by": seen_by})
 
 
 @dataclass(slots=True)
-class Arrays:
-    """The arrays of a batch of B games; row i of every array is game i."""
+class State:
+    """A batch of B games: the arrays, and the verbs that change them for some seats; row i of every array is game i."""
 
     # Chance: see chance.py.
     seed: UInt64Array = _array("B", np.uint64, 0, "nobody")
@@ -211,95 +239,13 @@ class Arrays:
 
     mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
 
-    @staticmethod
-    @cache
-    def names() -> tuple[str, ...]:
-        """The names of the arrays, in the order of declaration."""
-        return tuple(item.name for item in array_fields())
-
-    @classmethod
-    def allocate(cls, axes: dict[str, int]) -> Self:
-        """Empty arrays; ``axes`` gives the lengths of B, S, P, W, K and V."""
-        made = {}
-        for item in array_fields():
-            made[item.name] = np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
-        return cls(**made)
-
-    @staticmethod
-    def bytes_of(axes: dict[str, int]) -> int:
-        """The bytes that the arrays of such a state take."""
-        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
-
-    def rows(self, games: Games) -> Self:
-        """Copies of these games, repeats allowed."""
-        return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
-
-    def copy(self) -> Self:
-        """A copy of all games."""
-        return type(self)(**{name: array.copy() for name, array in self.arrays().items()})
-
-    def arrays(self) -> dict[str, Any]:
-        """The arrays by name; not copies."""
-        return {name: getattr(self, name) for name in self.names()}
-
-
-@cache
-def array_fields() -> tuple[Field[Any], ...]:
-    """The declarations of the arrays."""
-    return tuple(item for item in fields(Arrays) if "axes" in item.metadata)
-
-
-def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
-    lengths = _LENGTHS | axes
-    return [lengths[axis] for axis in item.metadata["axes"]]
-
-
-@cache
-def _empty_rows(num_seats: int, num_marks: int, num_walls: int) -> tuple[tuple[str, Any], ...]:
-    """What a new hand begins with in each array but those of chance and of the match, as one item."""
-    one = Arrays.allocate({"B": 1, "S": num_seats, "P": 0, "W": 0, "K": num_marks, "V": num_walls}).arrays()
-    of_hand = list(one.items())[list(one).index("wall") + 1 :]
-    return tuple((name, whole_rows(array).reshape(())) for name, array in of_hand if array.size)
-
-
-# Arrays, as numpy turns plain numbers into arrays in every call.
-_ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
-_ONE_MORE: Final = np.array(1, np.int16)
-_CLAIMED: Final = np.array(CLAIMED, np.int8)
-# [events, seats] entries of `State.exposed` that say nothing but the event and the seat, with the 1 of "kind + 1".
-_EXPOSED_BY: Final = np.int32(EXPOSED_WHAT) + np.add.outer(
-    np.arange(Event.DRAWN_HAND + 1, dtype=np.int32) * EXPOSED_EVENT, np.arange(4, dtype=np.int32) * EXPOSED_SEAT
-)
-_EXPOSED_WHAT = np.array(EXPOSED_WHAT, np.int32)
-_COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
-_SEATS_AFTER: Final = {
-    (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
-    for seats in (3, 4)
-    for number in range(1, seats + 1)
-}
-FEW_GAMES: Final = 16
-"""The largest batches that are played and observed in plain Python as well; in larger ones numpy is faster."""
-NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
-# How many tiles of the kinds from its lowest on a meld shows.
-_TILES_OF_MELD: Final = {
-    MeldType.CHOW: (1, 1, 1),
-    MeldType.PUNG: (3,),
-    MeldType.EXPOSED_KONG: (4,),
-    MeldType.CONCEALED_KONG: (4,),
-}
-
-
-@dataclass(slots=True)
-class State(Arrays):
-    """A batch of B games: the arrays, and the verbs that change them for some seats."""
-
     num_seats: int = field(init=False, repr=False)  # S
     has_private_walls: bool = field(init=False, repr=False)  # whether V is S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
-    _block: Int8Array = field(init=False, repr=False)  # of few games: the memory of all arrays
-    _starts: dict[str, int] = field(init=False, repr=False)  # where each array begins in it
+    # Of few games: the memory of all arrays, a number more that is 0, and where each array begins there.
+    block: Int8Array = field(init=False, repr=False)
+    _starts: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
@@ -314,13 +260,45 @@ class State(Arrays):
         """Copies and pickles have views of their own arrays."""
         return _from_arrays, (self.arrays(),)
 
+    # --- The memory ----------------------------------------------------------------------------------------------
+    @staticmethod
+    @cache
+    def names() -> tuple[str, ...]:
+        """The names of the arrays, in the order of declaration."""
+        return tuple(item.name for item in array_fields())
+
+    @classmethod
+    def allocate(cls, axes: dict[str, int]) -> State:
+        """Empty arrays; ``axes`` gives the lengths of B, S, P, W, K and V."""
+        made = {}
+        for item in array_fields():
+            made[item.name] = np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
+        return cls(**made)
+
+    @staticmethod
+    def bytes_of(axes: dict[str, int]) -> int:
+        """The bytes that the arrays of such a state take."""
+        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
+
+    def rows(self, games: Games) -> State:
+        """Copies of these games, repeats allowed."""
+        return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
+
+    def copy(self) -> State:
+        """A copy of all games."""
+        return type(self)(**{name: array.copy() for name, array in self.arrays().items()})
+
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name; not copies."""
+        return {name: getattr(self, name) for name in self.names()}
+
     def _pack(self) -> None:
         """Lay the arrays side by side, the widest numbers first: few games are read and copied as one."""
         arrays, start = self._by_width(), 0
         self._starts = {}
-        self._block = np.zeros(sum(array.nbytes for array in arrays.values()) + 1, np.int8)
+        self.block = np.zeros(sum(array.nbytes for array in arrays.values()) + 1, np.int8)
         for name, array in arrays.items():
-            place = self._block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+            place = self.block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
             place[...] = array
             setattr(self, name, place)
             self._starts[name] = start
@@ -349,11 +327,7 @@ class State(Arrays):
 
     def unpack(self, game: Int8Array) -> None:
         """Write a row of `packed` over the only game of this state: one long copy instead of many."""
-        self._block[:-1] = game
-
-    def block(self) -> Int8Array:
-        """The memory of all arrays, of states of up to `FEW_GAMES` games; the last number is 0 and of none of them."""
-        return self._block
+        self.block[:-1] = game
 
     def places(self, name: str) -> Games:
         """Where the numbers of an array of bytes lie in `block`, in the array's shape."""
@@ -363,7 +337,7 @@ class State(Arrays):
     def stretch(self, first: str, last: str) -> memoryview:
         """The memory from the one of two arrays of numbers of one size to the other, as bytes."""
         end = self._starts[last] + getattr(self, last).nbytes
-        return self._block[self._starts[first] : end].data
+        return self.block[self._starts[first] : end].data
 
     def lines(self) -> Lines:
         """The arrays for plain Python."""
@@ -650,6 +624,25 @@ class State(Arrays):
     def are_legal(self, games: Games, actions: Any) -> BoolArray:
         """[n] whether these actions, 0 to 108, are legal for the seats to act."""
         return self._flat.mask[self._flat.masks_at(games) + actions]
+
+
+@cache
+def array_fields() -> tuple[Field[Any], ...]:
+    """The declarations of the arrays."""
+    return tuple(item for item in fields(State) if "axes" in item.metadata)
+
+
+def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
+    lengths = _LENGTHS | axes
+    return [lengths[axis] for axis in item.metadata["axes"]]
+
+
+@cache
+def _empty_rows(num_seats: int, num_marks: int, num_walls: int) -> tuple[tuple[str, Any], ...]:
+    """What a new hand begins with in each array but those of chance and of the match, as one item."""
+    one = State.allocate({"B": 1, "S": num_seats, "P": 0, "W": 0, "K": num_marks, "V": num_walls}).arrays()
+    of_hand = list(one.items())[list(one).index("wall") + 1 :]
+    return tuple((name, whole_rows(array).reshape(())) for name, array in of_hand if array.size)
 
 
 def _from_arrays(arrays: dict[str, Any]) -> State:
