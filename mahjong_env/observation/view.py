@@ -149,7 +149,7 @@ class View:
     def __getattr__(self, name: str) -> Any:
         """Work out an array that is asked for for the first time."""
         ask = self.__dict__.get("_ask")
-        if ask is None or name not in _ASKED:
+        if ask is None or name not in _ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         array = self.__dict__[name] = ask(name)
         return array
@@ -263,8 +263,7 @@ class View:
 
 
 _NAMES: Final = (*View.array_names(), "exposed")
-# Arrays of observations as `VisibleState` has them, which pieces read, and codes.
-_ASKED: Final = frozenset((*_NAMES, "signed_river", "table", "meld_list", "hidden_kongs", "codes"))
+_ARRAYS: Final = frozenset(_NAMES)
 
 
 def _look(seen: VisibleState, name: str) -> Any:
@@ -279,7 +278,7 @@ def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Cal
     """
 
     def ask(what: str, *rest: Any) -> Any:
-        if what in _ASKED:
+        if what in _ARRAYS or what == "codes":
             return _look(seen, what)
         if what == "worlds":
             return origin.worlds(*rest)

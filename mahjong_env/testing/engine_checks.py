@@ -708,7 +708,7 @@ def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
     if seen.shape != (len(games), *engine.observation_shape) or seen.dtype != np.int8:
         raise ConformanceError(f"an observation is {seen.dtype} of shape {seen.shape}")
     low, high = LAYOUT.ranges()
-    view = engine.view(games, person)
+    view, visible = engine.view(games, person), engine._seen(games, person)
     for piece in PIECES:
         planes = plane(piece.name)
         numbers = seen[:, planes]
@@ -716,7 +716,7 @@ def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
         what = f"{who}: {piece.name} is not within its range, or a place that means nothing is not 0"
         require(inside, what, games)
         written = np.full((len(games), piece.planes, NUM_KINDS), _UNWRITTEN, np.int8)
-        piece.write(view, written)
+        piece.write(visible, written)
         require(written == numbers, f"{who}: observation and view differ in {piece.name}", games)
     require(view.observation == seen, f"{who}: view and observe differ", games)
     seat, sits = state.actor[games], np.ones(len(games), np.bool_)
