@@ -58,7 +58,7 @@ def test_who_answers_a_question_of_this_way_is_played_by_the_phases(question):
     assert one_game.can_play(Hebei())
     answered = type("Answered", (Hebei,), {question: lambda self, *given: getattr(Hebei, question)(self, *given)})
     assert not one_game.can_play(answered())
-    assert make_engine(answered(), 2, seed=1)._few_games() is None
+    assert make_engine(answered(), 2, seed=1)._few_games is None
 
 
 def test_every_question_has_its_place():
