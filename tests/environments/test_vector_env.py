@@ -62,16 +62,21 @@ def test_arrays_are_fresh():
         assert not any(np.shares_memory(a, b) for a, _ in one for b, _ in other)
 
 
-def test_illegal_actions_end_their_episodes_alone():
-    envs = gymnasium.make_vec(HEBEI, num_envs=6, illegal_reward=-2)
-    _, infos = envs.reset(seed=1)
+def after_illegal_actions(mode, tables=3, wrong=(1,), **settings):
+    """Tables at the first step of which illegal actions were taken at some; and what they answered."""
+    envs = gymnasium.make_vec(HEBEI, num_envs=tables, autoreset_mode=mode, **settings)
+    envs.reset(seed=1)
     actions = chosen(envs, np.random.default_rng(0))
-    actions[2] = int(np.flatnonzero(infos["action_mask"][2] == 0)[0])
-    actions[4] = NUM_ACTIONS + 5
-    _, rewards, terminations, truncations, infos = envs.step(actions)
+    actions[list(wrong)] = NUM_ACTIONS
+    answer = envs.step(actions)
+    assert not answer[3].any()
+    return envs, actions, *answer[1:3], answer[4]
+
+
+def test_illegal_actions_end_their_episodes_alone():
+    _, _, rewards, terminations, infos = after_illegal_actions("same_step", 6, (2, 4), illegal_reward=-2)
     assert rewards[[2, 4]].tolist() == [-2 * mahjong_env.rules("hebei").sigma] * 2
     assert terminations[[2, 4]].all()
-    assert not truncations.any()
     assert infos["final_info"]["illegal_action"][[2, 4]].all()
     assert not infos["final_info"]["action_mask"][[2, 4]].any()
     assert infos["action_mask"].any(axis=1).all(), "new episodes have begun"
@@ -255,11 +260,7 @@ def test_the_first_reset_is_one_of_all_tables():
 
 
 def test_without_autoreset_a_table_that_is_over_is_not_played():
-    envs = gymnasium.make_vec(HEBEI, num_envs=3, autoreset_mode="disabled")
-    envs.reset(seed=1)
-    actions = chosen(envs, np.random.default_rng(0))
-    actions[1] = NUM_ACTIONS
-    _, rewards, terminations, _, infos = envs.step(actions)
+    envs, actions, rewards, terminations, infos = after_illegal_actions("disabled")
     assert terminations.tolist() == [False, True, False]
     assert rewards[1] == pytest.approx(-3 * rules("hebei").sigma)
     assert infos["illegal_action"].tolist() == infos["_illegal_action"].tolist() == [False, True, False]
@@ -274,14 +275,8 @@ def test_without_autoreset_a_table_that_is_over_is_not_played():
 
 
 def test_in_the_next_step_an_action_is_ignored():
-    envs = gymnasium.make_vec(HEBEI, num_envs=3, autoreset_mode="next_step")
-    envs.reset(seed=1)
-    actions = chosen(envs, np.random.default_rng(0))
-    actions[1] = NUM_ACTIONS
-    _, _, terminations, _, infos = envs.step(actions)
+    envs, actions, _, terminations, _ = after_illegal_actions("next_step")
     assert terminations[1]
-    actions = chosen(envs, np.random.default_rng(0))
-    actions[1] = NUM_ACTIONS
     observations, rewards, terminations, _, infos = envs.step(actions)
     assert (rewards[1], terminations[1]) == (0, False)
     assert infos["action_mask"][1].any()

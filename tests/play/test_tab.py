@@ -25,26 +25,6 @@ def answered(path, body=None):
     return json.loads(tab.answer(method, path, text))
 
 
-def ask(path, body=None):
-    return answered(path, body)[:2]
-
-
-def test_it_answers_as_the_server_does():
-    wanted = {"variant": "hebei", "agent": "policy", "seat": 1, "hands": 1, "knobs": []}
-    status, told = ask("games", wanted)
-    assert (status, sorted(told["table"]["agents"])) == (200, ["policy", "policy", "you"])
-    game = told["game"]
-    assert ask(f"games/{game}/record")[0] == 409
-    assert ask(f"games/{game}/answer", {"position": 99, "action": "pass"})[1]["code"] == "stale"
-    assert ask("games/none")[0] == 404
-    assert ask("games", wanted | {"agent": "search"})[0] == 400
-    while told["waitsFor"] == "answer":
-        status, told = ask(f"games/{game}/answer", {"position": told["position"], "action": told["legal"][-1]})
-        assert status == 200
-    status, line = ask(f"games/{game}/record")
-    assert replay_points(GameRecord.from_json(line)) == tuple(told["pointsByHand"][-1])
-
-
 def test_a_match_goes_on_from_what_was_kept_of_it():
     def play(game, told):
         """Answer, or go on; the answer, and what is kept."""
@@ -52,7 +32,7 @@ def test_a_match_goes_on_from_what_was_kept_of_it():
             return answered(f"games/{game}/next", {"position": told["position"]})
         return answered(f"games/{game}/answer", {"position": told["position"], "action": told["legal"][-1]})
 
-    wanted = {"variant": "hebei", "agent": "greedy", "seat": 1, "hands": 4, "knobs": ["cap=8"]}
+    wanted = {"variant": "hebei", "agent": "policy", "seat": 1, "hands": 4, "knobs": ["cap=8"]}
     _, begun, line = answered("games", wanted)
     told = begun
     while told["waitsFor"] == "answer":
@@ -69,6 +49,9 @@ def test_a_match_goes_on_from_what_was_kept_of_it():
     assert kept == ""
     assert len(on["pointsByHand"]) == 1 + 4
     assert answered(f"games/{game}")[2] == ""
+    assert replay_points(GameRecord.from_json(answered(f"games/{game}/record")[1])) == tuple(on["pointsByHand"][-1])
+    assert answered("games/none")[0] == 404
+    assert answered("games", wanted | {"agent": "search"})[0] == 400
     assert len(answered("rules", {"variant": "hebei"})) == 2
     assert json.loads(tab.answer("POST", "kept", '{"format": "other"}'))[0] == 400
 

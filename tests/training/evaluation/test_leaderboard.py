@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mahjong_agents import make_agent
+from mahjong_agents import make_agent, reference_agent
 from mahjong_agents.control_variates import useful_weights
-from mahjong_env import VARIANTS, rules
+from mahjong_env import VARIANTS, ViewError, make_engine, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.evaluation import leaderboard, matches, standing
-from mahjong_training.evaluation.estimates import ratio
+from mahjong_training.evaluation.ceilings import NeverDealsIn, SightedSearch, shuffle_walls, waits_of_others
+from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import measure
+from mahjong_training.evaluation.matches import Block, measure, play_block
+from mahjong_training.evaluation.payoffs import Payoffs, alpha_rank, antisymmetric, nash_mixture, picture
 from support.own_agents import LAST_LEGAL
+from support.positions import in_mid_hand
 
 
 def made(words, *more):
@@ -135,3 +139,172 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
     assert made(words, tmp_path) == 130
     assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
     assert played[0].control_variates == (variant != "wuhan")
+
+
+# --- Ceilings: agents that see all hands ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", ["reference", "policy"])
+def test_who_sees_the_waits_never_deals_in(base):
+    def seated(table):
+        return [NeverDealsIn(make_agent(base), table), reference_agent(table.rules)]
+
+    played = play_block(rules("hebei"), seated, Block((0, 1, 1), 0, 0, 30), 3)
+    deal_ins = played.deal_ins.reshape(30, 3, 3)
+    own = deal_ins[:, np.arange(3), np.arange(3)]  # the first order has the agent in the first seat, and so on
+    assert own.sum() == 0
+    assert deal_ins.sum() > 10
+
+
+def test_waits_are_those_of_this_table_and_no_other():
+    engine, other = in_mid_hand("taiwan", 40, 60, "reference", auto_reset=False), make_engine("taiwan", 1)
+    live = np.flatnonzero(engine.seat_to_act >= 0)
+    view = engine.view(games=live)
+    found = waits_of_others([other, engine], view)
+    hidden = engine.hidden(live, engine.seat_to_act[live])
+    np.testing.assert_array_equal(found, hidden.waits[:, 1:].any(axis=1))
+    assert found.any()
+    with pytest.raises(ViewError, match="none of the tables"):
+        waits_of_others([other], view)
+
+
+def test_copies_have_the_hands_of_the_table_and_other_walls():
+    engine = in_mid_hand("hangzhou", 40, 60, "reference", auto_reset=False)
+    live = np.flatnonzero(engine.seat_to_act >= 0)
+    sighted = NeverDealsIn(make_agent("reference"), engine)
+    search = SightedSearch(sighted, engine, rollouts=4, actions=2)
+    world = np.repeat(np.arange(4 * len(live)), 2)
+    copies = search.copies(engine.view(games=live), 4, world, np.random.default_rng(0))
+    games = live[world // 4]
+    np.testing.assert_array_equal(copies.state.hand, engine.state.hand[games])
+    seen, true = copies.hidden(), engine.hidden(games, engine.seat_to_act[games])
+    np.testing.assert_array_equal(seen.wall_counts, true.wall_counts)
+    np.testing.assert_array_equal(seen.wall_order[::2], seen.wall_order[1::2])  # of the same world
+    assert (seen.wall_order != true.wall_order).any(axis=1).mean() > 0.95
+    before = engine.state.wall.copy()
+    shuffle_walls(copies, np.random.default_rng(1))
+    np.testing.assert_array_equal(engine.state.wall, before)
+
+
+def test_what_is_measured_is_kept_and_standings_show_shares_of_it(tmp_path, monkeypatch, capsys):
+    out = tmp_path / "ceilings.json"
+    words = ["ceilings", "--variants", "fuzhou", "--bases", "reference", "--out", str(out)]
+    assert main([*words, "--deals", "60", "--search-deals", "1", "--rollouts", "2"]) == 0
+    assert "never deals in: +0." in capsys.readouterr().out
+    found = json.loads(out.read_text(encoding="utf-8"))["fuzhou"]
+    best = found["reference, never deals in"]
+    assert best["more"] == pytest.approx(best["points"])  # the reference agent wins nothing from its copies
+    assert best["points"]["low"] > 0
+    assert best["deal_ins"]["mean"] == 0
+    assert found["reference, search"]["rollouts"] == 2
+    agent, points = standing.ceiling("fuzhou", out)
+    assert (agent, points.mean) == ("reference, never deals in", best["points"]["mean"])
+    assert standing.ceiling("hebei", out) is None
+    plain = standing.ceiling
+    monkeypatch.setattr(standing, "ceiling", lambda variant: plain(variant, out))
+    half = {"mean": points.mean / 2, "low": 0.01, "high": points.mean}
+    shown = standing.page(
+        {"fuzhou": {"policy": {"points": half, "against": "greedy"}, "greedy": {"against": "greedy"}}}
+    )
+    assert "(50 %) |" in shown
+    assert "| *with sight of all hands* | *+0." in shown
+
+
+# --- Pay-off matrices -------------------------------------------------------------------------------------------------
+
+
+ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+DOMINATED = np.array([[0.0, 0.3, 0.9], [-0.2, 0, 0.5], [-0.8, -0.6, 0]])
+
+
+def with_copy(matrix, number):
+    """The same agents, and one of them once more."""
+    order = [*range(len(matrix)), number]
+    return matrix[np.ix_(order, order)]
+
+
+class TestNash:
+    def test_of_a_cycle_is_all_alike(self):
+        assert nash_mixture(ROCK_PAPER_SCISSORS) == pytest.approx(np.full(3, 1 / 3), abs=1e-4)
+
+    def test_is_the_agent_that_beats_all_others(self):
+        assert nash_mixture(DOMINATED) == pytest.approx([1, 0, 0], abs=1e-6)
+
+    def test_weighs_what_a_cycle_pays(self):
+        """Rock wins twice as much from scissors: the one that rock loses to is then chosen half of the time."""
+        paid = ROCK_PAPER_SCISSORS * np.array([[1, 1, 2], [1, 1, 1], [2, 1, 1]])
+        assert nash_mixture(paid) == pytest.approx([1 / 4, 1 / 2, 1 / 4], abs=1e-4)
+
+    @pytest.mark.parametrize("matrix", [ROCK_PAPER_SCISSORS, DOMINATED])
+    @pytest.mark.parametrize("number", range(3))
+    def test_a_copy_shares_and_changes_no_rating(self, matrix, number):
+        before, after = nash_mixture(matrix), nash_mixture(with_copy(matrix, number))
+        assert after[number] + after[3] == pytest.approx(before[number], abs=1e-4)
+        assert after[number] == pytest.approx(after[3], abs=1e-4)
+        ratings = antisymmetric(matrix) @ before
+        assert (antisymmetric(with_copy(matrix, number)) @ after)[:3] == pytest.approx(ratings, abs=1e-4)
+
+    def test_nobody_wins_from_it(self):
+        rng = np.random.default_rng(5)
+        for size in (2, 4, 7, 11):
+            matrix = rng.normal(size=(size, size)) * rng.choice([0.01, 1, 50])
+            mixture = nash_mixture(matrix)
+            assert mixture.sum() == pytest.approx(1)
+            assert (antisymmetric(matrix) @ mixture).max() < 1e-5 * np.abs(matrix).max()
+
+
+class TestAlphaRank:
+    @pytest.fixture(autouse=True)
+    def installed(self):
+        pytest.importorskip("open_spiel.python.egt.alpharank", reason="needs OpenSpiel")
+
+    def test_of_a_cycle_is_all_alike(self):
+        assert alpha_rank(ROCK_PAPER_SCISSORS) == pytest.approx(np.full(3, 1 / 3), abs=1e-3)
+
+    def test_is_the_agent_that_beats_all_others(self):
+        assert alpha_rank(DOMINATED)[0] > 0.95
+
+
+class TestIntervals:
+    def payoffs(self, deals):
+        rng = np.random.default_rng(3)
+        by_deal = rng.normal(1.0, 4.0, (3, 3, deals)) * ~np.eye(3, dtype=bool)[:, :, None]
+        return Payoffs(("a", "b", "c"), by_deal)
+
+    def test_of_means_are_those_of_the_sampling_error(self):
+        payoffs = self.payoffs(2000)
+        mean = payoffs.summary()["a"]["mean"]
+        assert mean.mean == pytest.approx(payoffs.matrix[0].sum() / 2)
+        error = payoffs.by_deal[0].sum(axis=0).std() / 2 / np.sqrt(2000)
+        assert (mean.high - mean.low) / 2 == pytest.approx(1.96 * error, rel=0.2)
+
+    def test_of_few_deals_are_none(self):
+        mean = self.payoffs(20).summary()["a"]["mean"]
+        assert (mean.low, mean.high) == (-np.inf, np.inf)
+
+
+DUELS = {"Hebei $": {("a", "b"): Estimate(0.2, 0.1, 0.3), ("b", "a"): Estimate(-0.1, -0.3, 0.1)}}
+
+
+class TestPicture:
+    def test_names_agents_and_says_what_is_clear(self):
+        drawn = picture(DUELS, "light")
+        assert re.search(r"weight: 700[^>]*>\+0.20<", drawn)
+        assert re.search(r">-0.10<|>\u22120.10<", drawn)
+        assert not re.search(r"weight: 700[^>]*>.0.10<", drawn)
+        assert {"a", "b", "Hebei $"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+
+    def test_is_the_same_every_time_and_has_no_ground(self):
+        light, dark = (picture(DUELS, theme) for theme in ("light", "dark"))
+        assert light == picture(DUELS, "light")
+        assert "#cfd3da" in dark
+        assert "#cfd3da" not in light
+        assert 'style="fill: #ffffff; ' not in dark.partition('<g id="axes_1"')[0]
+
+
+def test_a_matrix_is_of_those_who_have_all_met():
+    met, half = Estimate(0.1, 0.0, 0.2), {"mean": 0.1, "low": 0.0, "high": 0.2}
+    rows = {"hebei": {"greedy": {"duels": {"random": half}}, "random": {"duels": {"greedy": half}}, "value": {}}}
+    assert standing.matrices(rows) == {"Hebei": {("greedy", "random"): met, ("random", "greedy"): met}}
+    rows["hebei"]["value"] = {"duels": {"greedy": half}}
+    assert set(standing.matrices(rows)["Hebei"]) == {("greedy", "random"), ("random", "greedy")}
