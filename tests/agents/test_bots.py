@@ -292,22 +292,26 @@ def test_a_command_may_have_question_marks():
     assert bot.name.endswith("http://where/?seed=1&x=2")
 
 
-def test_copies_have_processes_of_their_own():
-    bot, view = python_bot(games=9), make_engine("hebei", 5, seed=1).view()
-    for twin in (copy.deepcopy(bot), pickle.loads(pickle.dumps(bot))):
-        assert twin._process._process.pid != bot._process._process.pid
-        assert twin.games_at_once == 9
+@pytest.mark.parametrize(
+    "spec", [f"command:{PYTHON} {shlex.quote(str(EXAMPLES / 'bot.py'))}?games=9", "isolated:greedy"]
+)
+def test_copies_have_processes_of_their_own_which_end_with_them(spec):
+    def process_of(agent):
+        return getattr(agent._process, "_process", agent._process)
+
+    agent, view = make_agent(spec), make_engine("hebei", 5, seed=1).view()
+    for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
+        assert process_of(twin).pid != process_of(agent).pid
+        assert games_at_once([twin]) == games_at_once([agent])
         chance = np.random.default_rng(3), np.random.default_rng(3)
-        assert twin.act(view, chance[0]).tolist() == bot.act(view, chance[1]).tolist()
-
-
-def test_the_process_ends_with_the_agent():
-    bot = python_bot()
-    process = bot._process._process
-    assert process.poll() is None
-    del bot
+        assert twin.act(view, chance[0]).tolist() == agent.act(view, chance[1]).tolist()
+    process = process_of(agent)
+    wait, ended = (process.wait, "returncode") if hasattr(process, "wait") else (process.join, "exitcode")
+    assert getattr(process, ended) is None
+    del agent
     gc.collect()
-    assert process.returncode == 0
+    wait(30)
+    assert getattr(process, ended) == 0
 
 
 def test_answers_after_an_interruption_are_not_taken_for_others(failing, monkeypatch):

@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from experiments.interval_coverage import POPULATIONS, matches, play, studies
+from mahjong_agents import GreedyAgent
+from mahjong_env import rules
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
+from mahjong_training.evaluation import lineups as designs
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.estimates import Estimate, confidence, interval, looks, plain_json, ratio
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, interval, looks, plain_json, ratio
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.matches import Block, play_block
+from mahjong_training.evaluation.results import summarise
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 
@@ -110,3 +117,117 @@ class TestRatio:
         clustered = ratio(3 * deals, np.full(100, 3))  # three hands of a deal that all came to the same
         naive = ratio(np.repeat(deals, 3), np.ones(300))
         assert clustered.half_width == pytest.approx(np.sqrt(3) * naive.half_width, rel=0.02)
+
+
+# --- Intervals hold the truth 95 times of 100 -------------------------------------------------------------------------
+
+
+SHARES = np.array([0, 5, 15, 30, 45, 60, 70, 80, 85, 90, 94, 97, 99, 100]) / 100
+POINTS = np.array([-30, 0, 2, 6, 12, 24, 45, 90, 118, 189, 360, 380, 447, 837])
+
+
+class OwnLots(GreedyAgent):
+    """Greedy with lots of its own in every game: with those that games share it would never differ from itself."""
+
+    def __init__(self, salt: int) -> None:
+        super().__init__()
+        self._salt = salt
+
+    def act(self, view, rng):
+        return super().act(view, np.random.default_rng([self._salt, *rng.integers(2**32, size=4)]))
+
+
+def coverage(variant: str, matches: int, deals: int) -> dict[str, tuple[int, float]]:
+    """How many of so many matches have an interval with 0 in it, and the mean half-width, with luck and without."""
+    table = rules(variant)
+    lineup = designs.one_against_copies(0, 1, table.people)
+    agents = [OwnLots(1), OwnLots(2)]
+    # Matches are cut from one evaluation: other deals each, and far fewer steps of the engine.
+    played = play_block(table, agents, Block(lineup, 0, 0, matches * deals, "all", True), 4711)
+    size = deals * len(designs.orders_of(lineup))
+    found: dict[str, list[tuple[bool, float]]] = {"with luck": [], "luck taken off": []}
+    for match in range(matches):
+        arrays = {name: array[match * size : (match + 1) * size] for name, array in played.arrays().items()}
+        own = summarise(table, lineup, [Played.of_arrays(arrays)]).of(0)
+        for name, points in (("with luck", own.with_luck), ("luck taken off", own.points)):
+            found[name].append((points.low <= 0 <= points.high, points.half_width))
+    return {
+        name: (sum(covered for covered, _ in of), float(np.mean([half for _, half in of])))
+        for name, of in found.items()
+    }
+
+
+def great_hands(rng, shape):
+    """Points a hand of deals, as skewed (2.8) as those of greedy against closed-greedy in Wuhan, by their quantiles."""
+    return np.interp(rng.random(shape), SHARES, POINTS)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("deals", "covered", "most"), [(30, 0.925, 0.06), (60, 0.945, 0.035), (300, 0.945, 0.03)])
+def test_skewed_points_are_covered_on_both_sides(deals, covered, most, sign):
+    """Student's t holds the truth in 89.8, 92.3 and 94.5 of 100; 9.8, 7.1 and 4.0 of its intervals fall short."""
+    truth = sign * float(np.sum(np.diff(SHARES) * (POINTS[1:] + POINTS[:-1]) / 2))
+    low, high = interval(sign * great_hands(np.random.default_rng(deals), (8000, deals)))
+    short, far = np.mean(high < truth), np.mean(low > truth)
+    short, far = (short, far) if sign > 0 else (far, short)
+    assert covered <= 1 - short - far <= 0.965
+    assert short < most
+    assert far > 0.008
+
+
+@pytest.mark.parametrize("deals", [1, 2, FEWEST - 1])
+def test_so_few_deals_carry_no_interval(deals):
+    found = ratio(great_hands(np.random.default_rng(1), deals), np.ones(deals))
+    assert (found.low, found.high, found.half_width) == (-np.inf, np.inf, np.inf)
+    assert not found.is_clear_of_zero
+
+
+def test_a_single_deal_makes_no_skewness():
+    """Else heavy tails on both sides, as points less luck have them, would be taken for skewed ones."""
+    even = np.random.default_rng(2).normal(0, 1, (2000, 60))
+    even[:, 0] = 12
+    low, high = interval(even)
+    mean = even.mean(axis=1)
+    assert np.mean((high - mean) / (mean - low)) == pytest.approx(1, abs=0.05)
+
+
+def test_the_interval_turns_round_with_the_points():
+    points = great_hands(np.random.default_rng(3), (50, 40))
+    low, high = interval(points)
+    assert (low < points.mean(axis=1)).all()
+    assert np.mean((high - points.mean(axis=1)) / (points.mean(axis=1) - low)) > 1.3  # farther where the tail is
+    np.testing.assert_allclose(interval(-points), (-high, -low))
+    np.testing.assert_allclose(interval(3 * points + 7), (3 * low + 7, 3 * high + 7))
+    constant = interval(np.full(40, 2.5))
+    assert (float(constant[0]), float(constant[1])) == (2.5, 2.5)
+
+
+@pytest.mark.thorough
+def test_greedy_against_closed_greedy_in_wuhan():
+    """A real difference, of great skewness; 95 of 100, give or take 2: the population is small."""
+    (points,) = play(POPULATIONS["wuhan, greedy"], 600).values()
+    for deals in (30, 60, 200):
+        short, far = matches(points, deals, 4000)
+        assert 0.93 < 1 - short - far < 0.97
+        assert min(short, far) > 0.005
+    short, far = studies(points, 500, 2000)
+    assert 0.03 < short + far < 0.07
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_a_real_difference_in_thousands_of_matches(name):
+    for points in play(POPULATIONS[name], 2000).values():
+        for deals in (30, 60, 100, 200, 300, 1000):
+            assert sum(matches(points, deals, 10_000)) == pytest.approx(0.05, abs=0.016)
+        assert sum(studies(points, 500, 4000)) == pytest.approx(0.05, abs=0.016)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["fuzhou", "hangzhou", "hebei", "taiwan", "wuhan"])
+def test_an_agent_against_itself_in_several_hundred_matches(variant):
+    """95 of 100, give or take 2: a standard deviation of 500 matches is 1."""
+    found = coverage(variant, 500, 60)
+    for covered, _ in found.values():
+        assert 465 <= covered <= 485
+    assert found["luck taken off"][1] < found["with luck"][1]

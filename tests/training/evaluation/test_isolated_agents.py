@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import gc
-import os
 import pickle
 import textwrap
 
@@ -182,32 +179,6 @@ def test_an_agent_that_cheats_gains_nothing_there(file):
     honest = apart.of(1).deal_ins
     assert inside.of(0).deal_ins.high < honest.low
     assert apart.of(0).deal_ins.high > honest.mean
-
-
-@pytest.mark.thorough
-def test_copies_have_processes_of_their_own(file):
-    agent = make_agent(f"isolated:{file}:Moody")
-    engine = make_engine("hebei", 3, seed=1)
-    answers = [
-        one.act(engine.view(), np.random.default_rng(3)).tolist()
-        for one in (agent, copy.deepcopy(agent), pickle.loads(pickle.dumps(agent)))
-    ]
-    assert answers[0] == answers[1] == answers[2]
-    rng, twin = np.random.default_rng(3), np.random.default_rng(3)
-    agent.act(engine.view(), rng)
-    assert rng.bit_generator.state != twin.bit_generator.state  # the chance that it took is taken here, too
-
-
-@pytest.mark.thorough
-def test_the_process_ends_with_the_agent(file):
-    agent = make_agent(f"isolated:{file}:Moody")
-    process = agent._process
-    assert process.is_alive()
-    assert process.pid != os.getpid()
-    del agent
-    gc.collect()
-    process.join(30)
-    assert process.exitcode == 0
 
 
 def test_chance_of_rows_is_pickled_with_its_rows():
