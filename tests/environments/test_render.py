@@ -209,25 +209,6 @@ def test_each_interface_renders_pixels():
     assert [is_picture(frame) for frame in envs.render()] == [True, True]
 
 
-@pytest.mark.thorough
-def test_gymnasium_records_a_video(tmp_path):
-    moviepy = pytest.importorskip("moviepy")
-    env = gymnasium.wrappers.RecordVideo(gymnasium.make(HEBEI, render_mode="rgb_array"), str(tmp_path))
-    _, info = env.reset(seed=3)
-    steps = 0
-    for _ in range(6):
-        _, _, over, _, info = env.step(info["action_mask"].argmax())
-        steps += 1
-        if over:
-            break
-    env.close()
-    (file,) = tmp_path.glob("*.mp4")
-    with moviepy.VideoFileClip(str(file)) as video:
-        assert video.size == [750, 804]
-        assert video.fps == env.metadata["render_fps"]
-        assert round(video.duration * video.fps) == steps + 1
-
-
 def test_without_the_extra_only_rendering_fails(monkeypatch):
     import sys
 

@@ -11,7 +11,6 @@ import pytest
 
 from mahjong_env.basics.plugins import installed
 from mahjong_env.cli import main
-from mahjong_training.config import TrainConfig, TrainSb3Config
 from tools.readme import README, README_ZH, code_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -69,29 +68,3 @@ def test_commands_exist(line, tmp_path, monkeypatch, capsys):
         assert all(word in told for word in words if asks and word.startswith("--"))
     else:
         assert words[:2] == ["pip", "install"]
-
-
-LEARN = {"train": TrainConfig, "train-sb3": TrainSb3Config}
-
-
-def folders_of_runs(text):
-    """The folder of every run of learning that a page tells its readers to begin."""
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-        for line in block.splitlines():
-            words = shlex.split(line, comments=True)
-            if words[:2] == ["make", "train"]:
-                yield f"runs/hebei{TrainConfig.folder_suffix}"
-            elif words[:1] == ["mahjong-env"] and words[1] in LEARN:
-                given = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in ("--variant", "--out")}
-                yield given.get("--out", f"runs/{given['--variant']}{LEARN[words[1]].folder_suffix}")
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/train.md", "docs/tutorials/several_machines.md"])
-def test_no_run_begins_in_the_folder_of_another(page):
-    """Whoever gives the commands of a page one after the other is never told that there is a run already."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    folders = list(folders_of_runs(text))
-    if "`make train METHOD=sb3`" in text:
-        folders.append(f"runs/hebei{TrainSb3Config.folder_suffix}")
-    assert folders
-    assert len(set(folders)) == len(folders), folders

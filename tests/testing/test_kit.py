@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import warnings
 from functools import partial
 
@@ -95,15 +94,6 @@ def test_check_variant_runs_every_check(monkeypatch):
     monkeypatch.setattr(testing, "check_official", lambda variant, **knobs: run.append((variant, knobs)))
     testing.check_variant("hebei", games=3, seed=4, cap=8)
     assert run == expected
-
-
-def test_it_says_at_a_terminal_how_far_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(testing, "CHECKS", (lambda make, **numbers: None,))
-    testing.check_variant("hebei", official=False)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    testing.check_variant("hebei", official=False)
-    assert capsys.readouterr().err == "1 of 1: <lambda>\nnothing was found\n"
 
 
 def test_every_check_of_the_kit_is_listed():

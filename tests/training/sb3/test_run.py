@@ -21,7 +21,6 @@ from mahjong_agents import make_agent
 from mahjong_env import VARIANTS
 from mahjong_env.cli import main
 from mahjong_training.config import TrainConfig, TrainSb3Config
-from mahjong_training.learning import base_run
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.learning.run_folder import RunFolder
@@ -170,35 +169,6 @@ class TestStopped:
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert train(out, "--resume") == 0
         assert_same_run(out, whole)
-
-    @pytest.mark.parametrize(
-        ("number", "moment"),
-        [
-            (2, "measure"),
-            pytest.param(2, "plot_curve", marks=pytest.mark.thorough),
-            pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
-        ],
-    )
-    def test_interrupted_while_it_measures_it_measures_again(
-        self, number, moment, whole, tmp_path, monkeypatch, capsys
-    ):
-        """What was learned is counted and kept, and no measurement is left out or counted twice."""
-        module = train_run if moment == "PolicyFile" else base_run
-        out, plain, calls = tmp_path / "run", getattr(module, moment), []
-
-        def interrupted(*arguments, **options):
-            calls.append(moment)
-            if len(calls) == number:
-                raise KeyboardInterrupt
-            return plain(*arguments, **options)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(module, moment, interrupted)
-            assert train(out) == 130
-        assert f"interrupted after {64 * (number - 1)} steps; go on" in capsys.readouterr().err
-        assert train(out, "--resume") == 0
-        # Behind the interruption of an earlier one, deals follow that are other than those of an uninterrupted run.
-        assert_same_run(out, whole, weights_too=number == 3)
 
     @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
     @pytest.mark.usefixtures("heeds_ctrl_c")
