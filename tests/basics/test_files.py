@@ -59,21 +59,15 @@ def test_no_link_is_followed(write, whose, tmp_path):
     assert not (tmp_path / "file").is_symlink()
 
 
-def test_two_processes_do_not_share_what_is_not_whole_yet(tmp_path):
-    other = tmp_path / f".file.{os.getppid()}.partial"
-    other.write_bytes(b"half")
-    folders.write_bytes(tmp_path / "file", b"new")
-    assert other.read_bytes() == b"half"
-    assert (tmp_path / "file").read_bytes() == b"new"
-
-
-def test_what_a_killed_process_left_is_removed(tmp_path):
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     for pid in (GONE, os.getpid()):  # numbers are given again, in containers at once
         (tmp_path / f".file.{pid}.partial").write_bytes(b"half")
-    for mine in (".file.partial", ".file.x.partial", ".other.1.partial", "file.1.partial"):
-        (tmp_path / mine).write_bytes(b"mine")
+    kept = (".file.partial", ".file.x.partial", ".other.1.partial", "file.1.partial", f".file.{os.getppid()}.partial")
+    for name in kept:
+        (tmp_path / name).write_bytes(b"mine")
     folders.write_bytes(tmp_path / "file", b"new")
-    assert names(tmp_path) == sorted([".file.partial", ".file.x.partial", ".other.1.partial", "file", "file.1.partial"])
+    assert names(tmp_path) == sorted([*kept, "file"])
+    assert all((tmp_path / name).read_bytes() == b"mine" for name in kept)
 
 
 def half_written(path):

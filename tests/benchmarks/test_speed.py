@@ -126,14 +126,6 @@ class TestLoops:
         assert hands >= 2
         assert len(own) * 3 < decisions < len(own) * 5  # four play, and claims are asked of some more often
 
-    def test_peers(self):
-        pytest.importorskip("rlcard")
-        pytest.importorskip("riichienv")
-        for peer in contenders.peers():
-            decisions, hands = peer.start(1)(500, contextlib.nullcontext())
-            assert decisions >= 500
-            assert hands >= 1
-
 
 class TestFootprint:
     def test_arrays_are_found_where_they_are_held(self):

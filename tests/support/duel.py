@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import mahjong_env
-from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.notation import MeldType, format_counts
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.text import table_text
 from oracle.referee import Referee, Start
@@ -165,10 +165,10 @@ class Duel:
         player = self.referee.players[seat]
         hand = tally_kinds(player.hand, 34)
         if sight.hand[row][seat] != hand:
-            self.check(f"hand of seat {seat}", in_words(sight.hand[row][seat]), in_words(hand))
+            self.check(f"hand of seat {seat}", format_counts(sight.hand[row][seat]), format_counts(hand))
         flowers = tally_kinds(player.flowers, 42)
         if sight.flowers[row][seat] != flowers:
-            self.check(f"flowers of seat {seat}", in_words(sight.flowers[row][seat]), in_words(flowers))
+            self.check(f"flowers of seat {seat}", format_counts(sight.flowers[row][seat]), format_counts(flowers))
         ours = [
             (MELD_WORDS[sight.meld_type[row][seat][place]], KIND_NAMES[sight.meld_kind[row][seat][place]], origin)
             for place, origin in enumerate(sight.meld_from[row][seat][: sight.num_melds[row][seat]])
@@ -239,11 +239,6 @@ class Duel:
                 *theirs,
             ]
         )
-
-
-def in_words(counts: Sequence[int]) -> str:
-    """Tiles given as counts per kind."""
-    return " ".join(name for name, count in zip(KIND_NAMES, counts, strict=False) for _ in range(count))
 
 
 def duel(

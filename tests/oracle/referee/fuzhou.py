@@ -28,7 +28,6 @@ class Fuzhou(Variant):
     sets = 5
     tiles = KINDS * 4 + FLOWERS + SEASONS
     flower_kinds = frozenset(FLOWERS + SEASONS + HONOURS)  # fuzhou.md#tiles-and-deal
-    honours_are_flowers = True
     has_indicator = True
     knob_defaults = {  # noqa: RUF012
         "base_score": 5,
@@ -43,11 +42,6 @@ class Fuzhou(Variant):
     }
 
     # --- the match and the deal -------------------------------------------------------------------
-
-    def next_dealer(self, table, winner):
-        """fuzhou.md#the-dealer."""
-        stays = self.knobs["dealer_on_draw"] == "stay" if winner is None else winner == table.dealer_seat
-        return table.dealer_seat if stays else (table.dealer_seat + 1) % 4
 
     def reserve(self):
         return 17  # fuzhou.md#the-reserve: eighteen with the indicator, which is no longer in the wall

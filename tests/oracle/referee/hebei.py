@@ -51,14 +51,6 @@ class Hebei(Variant):
     def reserve(self):
         return 12  # hebei.md#the-wall
 
-    def next_dealer(self, table, winner):
-        """The dealer stays after his own win, else the next seat; after a draw by `dealer_on_draw`.
-
-        hebei.md#the-dealer.
-        """
-        stays = self.knobs["dealer_on_draw"] == "stay" if winner is None else winner == table.dealer_seat
-        return table.dealer_seat if stays else (table.dealer_seat + 1) % self.seats
-
     def swap_sitter(self, table, winner):
         """hebei.md#rotation: the person who wins leaves his seat to the one who sat out; after a draw nobody."""
         if self.knobs["rotation"] and winner is not None:

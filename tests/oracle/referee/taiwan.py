@@ -54,10 +54,6 @@ class Taiwan(Variant):
     def reserve(self):
         return self.knobs["dead_tiles"]  # taiwan.md#the-dead-tiles; replacements come from the end, so the count stays
 
-    def next_dealer(self, table, winner):
-        """taiwan.md#the-dealer: stays on his win and on a draw."""
-        return table.dealer_seat if winner in (None, table.dealer_seat) else (table.dealer_seat + 1) % 4
-
     def next_round_wind(self, table):
         """taiwan.md#the-round-wind: after all four have lost the deal."""
         has_just_passed = table.streak == 0

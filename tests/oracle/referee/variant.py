@@ -12,7 +12,6 @@ class Variant:
     seats = 4  # players who are dealt tiles
     tiles = KINDS * 4
     flower_kinds = frozenset()  # tiles that are exposed and replaced
-    honours_are_flowers = False
     has_indicator = False
     eight_flowers_win = False
     knob_defaults: dict = {}  # noqa: RUF012
@@ -31,8 +30,13 @@ class Variant:
         return self.knobs["initial_points"]
 
     def next_dealer(self, table, winner):
-        """The seat that deals next, after a win of this seat or a draw (None)."""
-        raise NotImplementedError
+        """The seat that deals next, after a win of this seat or a draw (None).
+
+        Hebei, Fuzhou and Taiwan (#the-dealer): the dealer stays after his own win, after a draw by `dealer_on_draw`,
+        else the next seat deals.
+        """
+        stays = self.knobs.get("dealer_on_draw", "stay") == "stay" if winner is None else winner == table.dealer_seat
+        return table.dealer_seat if stays else (table.dealer_seat + 1) % self.seats
 
     def next_round_wind(self, table):
         """The round wind of the next hand; called after the dealer has changed."""
