@@ -1,4 +1,4 @@
-"""Generated tables in pages written by hand: ``make readme`` writes them anew, test_readme.py compares them.
+"""Generated tables in pages written by hand: ``make readme`` writes them anew, the tests compare them.
 
 A page has a hole for a table: a line ``<!-- table: NAME -->``, then the table, then ``<!-- end -->``.
 """

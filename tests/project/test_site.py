@@ -1,7 +1,8 @@
-"""The documentation site builds without a warning, and its pages are true and readable on GitHub as well."""
+"""The README is true; the documentation site builds without a warning, and its pages are true on GitHub as well."""
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import subprocess
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 
 import mahjong_env
+from mahjong_env.basics.plugins import installed
 from mahjong_env.cli import main
 from mahjong_env.rulebook.page import anchor
 from mahjong_training.evaluation.standing import END, START
 from support.browser import WIDE, chromium, emulate, inaccessible
 from tools import pictures, play_in_tab, variant_pages
-from tools.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
+from tools.readme import PAGES, README, README_ZH, TABLES, code_blocks, tables_in, with_tables
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -87,10 +89,13 @@ def test_measurements_of_a_variant_are_read_off_their_pages(tmp_path, monkeypatc
     assert variant_pages.standing(hebei) == variant_pages.speed(hebei) == "Not measured yet.\n"
 
 
-PYTHON = [(page, place) for page in WITH_CODE for place in range(len(code_blocks("python", page)))]
+PYTHON = [
+    pytest.param(page, place, marks=() if page == README else pytest.mark.thorough)
+    for page in (README, *WITH_CODE)
+    for place in range(len(code_blocks("python", page)))
+]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("page", "place"), PYTHON, ids=lambda value: value.stem if isinstance(value, Path) else str(value)
 )
@@ -224,3 +229,56 @@ def dead_links(page):
             yield f"{page.name}: {target}"
     for target in re.findall(r'<(?:script|img|link rel="stylesheet")[^>]+(?:src|href)="((?:https?:)?//[^"]+)', text):
         yield f"{page.name} loads {target}"
+
+
+# --- The README: both languages say the same, its Python runs, its commands exist -------------------------------------
+
+
+# Run whole by .ci/run, or by a test of their own.
+MAKE_TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_both_languages_say_the_same():
+    """Code but for its comments, links, names, numbers, headings and items of lists."""
+    english, chinese = (page.read_text(encoding="utf-8") for page in (README, README_ZH))
+
+    def code(text):
+        return [re.sub(r" *#.*", "", block) for block in re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)]
+
+    def prose(text):
+        text = re.sub(r"^```.*?^```|<!-- table.*?<!-- end -->", "", text, flags=re.MULTILINE | re.DOTALL)
+        return re.sub(r"\[(English|中文)\]\([^)]*\)", "", text).replace(".zh.md", ".md")
+
+    assert code(chinese) == code(english)
+    for pattern in (r"\]\(([^)]*)\)", r"`[^`]*`", r"(?<![a-z0-9.])\d[\d,]*(?: %)?", r"^(#+) ", r"^(\*) "):
+        found = [sorted(re.findall(pattern, prose(text), re.MULTILINE)) for text in (english, chinese)]
+        assert found[0] == found[1], pattern
+    assert len(re.findall("[\u4e00-\u9fff]", prose(chinese))) > 500
+
+
+ADDED = installed("mahjong_env.commands")
+
+
+def shell_lines():
+    return [line for block in code_blocks("sh") for line in block.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("line", shell_lines())
+def test_commands_exist(line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        assert words[1] in MAKE_TARGETS
+    elif words[0] == "mahjong-env":
+        # What learns is run by tests of its own and by .ci/run, the page by tests/play; here options are checked.
+        asks = words[1] in ADDED or "--browser" in words
+        try:
+            status = main([words[1], "--help"] if asks else words[1:])
+        except SystemExit as left:
+            status = left.code
+        assert status == 0
+        told = capsys.readouterr().out
+        assert all(word in told for word in words if asks and word.startswith("--"))
+    else:
+        assert words[:2] == ["pip", "install"]
