@@ -13,16 +13,8 @@ from mahjong_env.basics.notation import parse_tiles
 from mahjong_env.drawing.text import groups_text
 from mahjong_env.scoring.receipt import folded, rows_text
 from mahjong_env.testing.play import eager_actions
+from support.house_rules import HOUSES
 from support.marks import everyday
-
-HOUSES = {  # beside the rules as they stand: caps that are reached, factors that are not 1, other ways to pay
-    "hebei": {"cap": 4, "base_score": 2, "discard_payers": "all"},
-    "hangzhou": {"cap": 64, "base_score": 5, "discard_payment": "all_shares", "initial_points": 4},
-    "fuzhou": {"specials": "highest", "base_score": 3, "rob_kong": True},
-    "taiwan": {"unit": 3, "base_score": 0},
-    "wuhan": {"cap": 8, "discard_payers": "discarder"},
-    "mcr": {"base": 0, "minimum_points": 1},
-}
 
 
 def comes_to(text):

@@ -1,7 +1,26 @@
-"""Knobs that cannot be without others."""
+"""House rules of each variant, and knobs that cannot be without others."""
 
 from collections.abc import Mapping
 from typing import Any
+
+HOUSES: dict[str, dict[str, Any]] = {
+    "wuhan": {"discard_payers": "discarder", "dealer_rule": "winner_becomes", "wild_hand_discard_win": False, "cap": 8},
+    "hangzhou": {
+        **{"fortune": "white", "lao_dice": True, "kong_capture": "always", "discard_payment": "all_shares"},
+        **{"match_end": "points", "cap": 64, "base_score": 5, "initial_points": 4},
+    },
+    "hebei": {
+        **{"players": 3, "rotation": True, "single_hanging": "any_single_wait", "discard_payers": "all"},
+        **{"cap": 4, "base_score": 2},
+    },
+    "taiwan": {"dealer_is_east": True, "add_discard_to_pung": False, "dead_tiles": 0, "base_score": 0, "unit": 3},
+    "mcr": {"change_seats": True, "minimum_points": 1, "base": 0},
+    "fuzhou": {
+        **{"rob_kong": True, "specials": "highest", "dealer_on_draw": "stay", "discard_payers": "all"},
+        **{"base_score": 3},
+    },
+}
+"""By variant: how a game goes, who pays, caps that are reached, and factors that are not 1."""
 
 
 def with_needed(knobs: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,17 +15,9 @@ from mahjong_env import VARIANTS, make_engine, testing
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.testing import ConformanceError, check_official
+from support.house_rules import HOUSES
 from support.marks import variants
 
-# House rules that change how a game goes, or who pays.
-KNOBS = {
-    "wuhan": {"discard_payers": "discarder", "dealer_rule": "winner_becomes", "wild_hand_discard_win": False},
-    "hangzhou": {"fortune": "white", "lao_dice": True, "kong_capture": "always", "match_end": "points"},
-    "hebei": {"players": 3, "rotation": True, "single_hanging": "any_single_wait", "discard_payers": "all"},
-    "taiwan": {"dealer_is_east": True, "add_discard_to_pung": False, "dead_tiles": 0, "base_score": 0},
-    "mcr": {"change_seats": True, "minimum_points": 0, "base": 0},
-    "fuzhou": {"rob_kong": True, "specials": "highest", "dealer_on_draw": "stay", "discard_payers": "all"},
-}
 # The checks that look at what knobs change; `pytest -m slow` runs all of them.
 QUICK = (
     testing.check_tiles_conserved,
@@ -59,7 +51,7 @@ def test_a_variant_passes(variant, check):
 @pytest.mark.parametrize("check", QUICK, ids=name_of)
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_a_variant_passes_with_house_rules(variant, check):
-    check(engines(variant, **KNOBS.get(variant, {})), games=8, seed=2)
+    check(engines(variant, **HOUSES[variant]), games=8, seed=2)
 
 
 def test_a_person_who_sits_out_does_not_see_who_is_asked():
@@ -72,12 +64,12 @@ def test_a_person_who_sits_out_does_not_see_who_is_asked():
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_a_variant_passes_at_large(variant, seed):
     testing.check_variant(variant, games=64, seed=seed)
-    testing.check_variant(variant, games=64, seed=seed, official=False, **KNOBS.get(variant, {}))
+    testing.check_variant(variant, games=64, seed=seed, official=False, **HOUSES[variant])
 
 
 @pytest.mark.parametrize("variant", variants("hebei"))
 def test_the_official_kits_pass(variant, capsys):
-    check_official(variant, **KNOBS.get(variant, {}))
+    check_official(variant, **HOUSES[variant])
     module = importlib.import_module(f"mahjong_env.{variant}_v0")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
