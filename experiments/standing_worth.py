@@ -1,8 +1,8 @@
 """Measure what a standing within a match is worth, beside what it is taken for: `python -m experiments.standing_worth`.
 
-Matches among copies of the reference agent; after each hand, the final places are regressed on the mean places that
-`mahjong_training.learning.places` expects. A slope of 1 is right; above it, standings are worth more than they are
-taken for. The last column is the share of the places' variance that is known by then.
+Matches among copies of the reference agent; after each hand, the final places are regressed on those that
+`mahjong_training.learning.rewards.mean_places` expects. A slope of 1 is right; above it, standings are worth more than
+they are taken for. The last column is the share of the places' variance that is known by then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mahjong_agents import reference_agent
 from mahjong_env import make_engine, rules
 from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_training.evaluation.matches import sigma
-from mahjong_training.learning.places import mean_places
+from mahjong_training.learning.rewards import mean_places
 
 SEED = 987_654_321
 

@@ -489,7 +489,7 @@ OF_OTHERS = [
     ("evaluate --variant hebei --ray host:6379 --processes 2", "--processes 2 goes with --ray local"),
     ("leaderboard --out . --levels 99", "there is no level 99"),
     ("leaderboard --out . --variants nowhere", "nowhere"),
-    ("leaderboard --out . --deals -1", "--deals, --mixed-deals and --matches are at least 0"),
+    ("leaderboard --out . --deals -1", "--deals must be at least 0, not -1"),
     ("leaderboard --out . --pool greedy greedy", "--pool has 1 agents"),
     ("leaderboard --out . --agents nobody", "nobody"),
     ("leaderboard --out . --readme blocked", "nothing shows where the table goes"),

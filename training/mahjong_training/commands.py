@@ -10,23 +10,7 @@ from typing import Any, Final
 
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import gather
-from mahjong_training.config import (
-    BestResponseConfig,
-    CeilingsConfig,
-    CheckEntryConfig,
-    ControlVariatesConfig,
-    EvaluateConfig,
-    ExportConfig,
-    LeaderboardConfig,
-    PageConfig,
-    PsroConfig,
-    RecordConfig,
-    ReviewConfig,
-    RuleValuesConfig,
-    SubmitConfig,
-    TrainConfig,
-    TrainSb3Config,
-)
+from mahjong_training import config
 from mahjong_training.runtime.console import status_of
 
 
@@ -69,22 +53,22 @@ class Command:
         return getattr(module, self.function)(settings)
 
 
-train: Final = Command(TrainConfig, "mahjong_training.learning.run")
-train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
-best_response: Final = Command(BestResponseConfig, "mahjong_training.learning.best_response")
-psro: Final = Command(PsroConfig, "mahjong_training.learning.psro")
-evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
-submit: Final = Command(SubmitConfig, "mahjong_training.evaluation.entries", "submit")
-check_entry: Final = Command(CheckEntryConfig, "mahjong_training.evaluation.entries", "check")
-write_page: Final = Command(PageConfig, "mahjong_training.evaluation.entries", "write_page")
+train: Final = Command(config.TrainConfig, "mahjong_training.learning.run")
+train_sb3: Final = Command(config.TrainSb3Config, "mahjong_training.sb3.run")
+best_response: Final = Command(config.BestResponseConfig, "mahjong_training.learning.best_response")
+psro: Final = Command(config.PsroConfig, "mahjong_training.learning.psro")
+evaluate: Final = Command(config.EvaluateConfig, "mahjong_training.evaluation.command")
+submit: Final = Command(config.SubmitConfig, "mahjong_training.evaluation.entries", "submit")
+check_entry: Final = Command(config.CheckEntryConfig, "mahjong_training.evaluation.entries", "check")
+write_page: Final = Command(config.PageConfig, "mahjong_training.evaluation.entries", "write_page")
 leaderboard: Final = Command(
-    LeaderboardConfig,
+    config.LeaderboardConfig,
     "mahjong_training.evaluation.leaderboard",
     parts={"submit": submit, "check": check_entry, "page": write_page},
 )
-ceilings: Final = Command(CeilingsConfig, "mahjong_training.evaluation.ceilings")
-record: Final = Command(RecordConfig, "mahjong_training.datasets.recording")
-export: Final = Command(ExportConfig, "mahjong_training.export")
-review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")
-rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_report")
-fit_control_variates: Final = Command(ControlVariatesConfig, "mahjong_training.fit_control_variates")
+ceilings: Final = Command(config.CeilingsConfig, "mahjong_training.evaluation.ceilings")
+record: Final = Command(config.RecordConfig, "mahjong_training.datasets.recording")
+export: Final = Command(config.ExportConfig, "mahjong_training.export")
+review: Final = Command(config.ReviewConfig, "mahjong_training.analysis.review")
+rule_values: Final = Command(config.RuleValuesConfig, "mahjong_training.analysis.rule_report")
+fit_control_variates: Final = Command(config.ControlVariatesConfig, "mahjong_training.fit_control_variates")

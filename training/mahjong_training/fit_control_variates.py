@@ -20,7 +20,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import ControlVariatesConfig
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts
+from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import LUCK_SEED
 
 _FOLDS: Final = 4
@@ -34,7 +34,7 @@ def run(config: ControlVariatesConfig) -> None:
     The penalty of the ridge regression, a share of the variance of each innovation, is the one that leaves least of the
     variance of points on hands that were held out.
     """
-    check_counts(hands=config.hands)
+    check_settings(config)
     rules, path, hands = read_rules(config.variant, ()), config.out or WEIGHTS_FILE, max(config.hands, _FOLDS)
     check_file(path)
     folds = np.zeros((_FOLDS, len(FEATURES) + 1, len(FEATURES) + 1))

@@ -110,7 +110,7 @@ def test_a_deal_and_actions(tmp_path, capsys):
         (["--variant", "hebei", "--actions", "discard 9z"], "no action is called"),
         (["--variant", "hebei", "--actions", "win"], "action 1 of --actions, 'win'"),
         (["--variant", "hebei", "--deal.hands", "11111m"], "five"),
-        (["--variant", "hebei", "--worlds", "0"], "worlds are an integer from 1"),
+        (["--variant", "hebei", "--worlds", "0"], "--worlds must be at least 1, not 0"),
         (["--variant", "hebei", "--agents", "nobody"], "nobody"),
         (["--record", "GAMES"], "name decisions of the match (--decisions, 0 to"),
         (["--record", "GAMES", "--decisions", "999"], "not 999"),

@@ -90,8 +90,7 @@ def test_train_learns_there_what_it_learns_here(tmp_path, monkeypatch):
         there = train.run(replace(TRAIN, out=tmp_path / "there"))
     assert set(devices) == {device}
     for name in ("initial", "last"):
-        found, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (there, here))
-        assert all(np.array_equal(found[key], array) for key, array in wanted.items())
+        np.testing.assert_equal(*(PolicyFile.read(getattr(run, name)).weights for run in (there, here)))
 
 
 def test_a_checkpoint_of_a_gpu_is_read_without_one(tmp_path, monkeypatch):

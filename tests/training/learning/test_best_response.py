@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
@@ -30,7 +30,7 @@ def small(monkeypatch):
 
     settings.width = TrainConfig.width
     monkeypatch.setattr(best_response, "TrainConfig", settings)
-    monkeypatch.setattr(best_response, "_TRIAL_DEALS", 40)
+    monkeypatch.setattr(run, "_TRIAL_DEALS", 40)
     for module in (best_response, run):
         monkeypatch.setattr(module, "sigma", lambda rules: 3.7)
 
@@ -101,14 +101,17 @@ def test_standings_keep_what_a_response_wins(tmp_path):
 
 
 class TestStart:
-    def test_is_who_wins_most_from_the_agent(self):
-        hebei = rules("hebei")
-        assert best_response._best_start(hebei, "random", make_agent("random"), 0) == "policy:hebei"
+    def test_is_who_wins_most_from_the_agent(self, capsys):
+        candidates = [*run.TEACHERS, "policy:hebei"]
+        assert run.best_start(rules("hebei"), "random", candidates, 0) == "policy:hebei"
+        assert "points a hand from random: the learner begins as policy:hebei" in capsys.readouterr().out
 
-    def test_is_the_agent_itself_if_nobody_wins(self, monkeypatch):
+    @pytest.mark.parametrize("spec", ["greedy", "policy:hebei", "policy:wuhan", "value"])
+    def test_is_the_agent_itself_if_nobody_wins_and_a_network_can_begin_as_it(self, spec, tmp_path, monkeypatch):
         lost = SimpleNamespace(of=lambda agent: SimpleNamespace(points=best_response.Estimate(-1.0, -2.0, 0.0)))
-        monkeypatch.setattr(best_response, "measure", lambda *given, **rest: lost)
-        for spec in ("greedy", "policy:hebei", "policy:wuhan"):
-            assert best_response._best_start(rules("hebei"), spec, make_agent(spec), 0) == spec
-        # One that no network can begin as.
-        assert best_response._best_start(rules("hebei"), "value", make_agent("value"), 0) == "greedy"
+        monkeypatch.setattr(run, "measure", lambda *given, **rest: lost)
+        begun = []
+        monkeypatch.setattr(run, "run", lambda config: begun.append(config.teacher) or sys.exit())
+        with pytest.raises(SystemExit):
+            best_response.run(replace(CONFIG, agent=spec, start=None, out=tmp_path / "run"))
+        assert begun == ["greedy" if spec == "value" else spec]

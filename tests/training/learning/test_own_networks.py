@@ -201,10 +201,10 @@ def test_the_result_is_the_same_with_any_number_of_processes_and_begins_as_a_tea
     )
     runs = [ppo_run.run(replace(CONFIG, out=tmp_path / str(number), processes=number, parts=2)) for number in (1, 2)]
     one, other = (PolicyFile.read(run.last).weights for run in runs)
-    assert all(np.array_equal(array, other[name]) for name, array in one.items())
+    np.testing.assert_equal(one, other)
     teacher = f"policy:{runs[0].last}?network={RECURRENT}"
-    begun = PolicyFile.read(ppo_run.run(replace(CONFIG, out=tmp_path / "3", teacher=teacher)).initial).weights
-    assert all(np.array_equal(array, begun[name]) for name, array in one.items())
+    begun = ppo_run.run(replace(CONFIG, out=tmp_path / "3", teacher=teacher)).initial
+    np.testing.assert_equal(PolicyFile.read(begun).weights, one)
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -212,4 +212,4 @@ def test_on_a_gpu_it_is_asked_for_all_tables_at_once(there, tmp_path, monkeypatc
     with fake_device() as device:
         monkeypatch.setattr(ppo, "find_device", lambda name: device if there else torch.device("cpu"))
         run = ppo_run.PpoRun(replace(CONFIG, processes=3, parts=None), RunFolder(tmp_path / "run"))
-        assert (run.parts, run._executor.workers) == ((1, 1) if there else (3, 3))
+        assert (run.parts, run.executor.workers) == ((1, 1) if there else (3, 3))

@@ -16,10 +16,8 @@ from mahjong_training.errors import RewardError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate, weighted
 from mahjong_training.evaluation.matches import measure
 from mahjong_training.learning import run as ppo_run
-from mahjong_training.learning.curve import plot_curve
-from mahjong_training.learning.places import mean_places
-from mahjong_training.learning.rewards import Paid, Place, pay
-from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.rewards import Paid, mean_places, pay, place
+from mahjong_training.learning.run_folder import RunFolder, plot_curve
 from mahjong_training.learning.self_play import LEARNER, _seating, play_hands
 from training.learning.test_run import SMALL
 
@@ -65,18 +63,18 @@ class TestPlace:
         ends = np.ones(len(won), np.bool_)
 
         def of(person):
-            return pay(Place(), Paid(HEBEI, won[:, person], won, np.full(len(won), person), ends, before, left))
+            return pay(place, Paid(HEBEI, won[:, person], won, np.full(len(won), person), ends, before, left))
 
         paid = np.stack([of(person) for person in range(3)], axis=1)
         assert paid.sum(axis=1) == pytest.approx(0, abs=1e-6)
         assert paid.sum(axis=0) == pytest.approx([1, -1, 0], abs=1e-6)  # of the totals 8, -5, -3
         not_over = replace(Paid(HEBEI, won[:, 0], won, np.zeros(4, int), ends, before, left), ended=~ends)
-        assert pay(Place(), not_over).tolist() == [0, 0, 0, 0]
+        assert pay(place, not_over).tolist() == [0, 0, 0, 0]
 
     def test_is_of_matches(self):
         won = np.zeros((1, 3), int)
         with pytest.raises(RewardError, match="--match-hands"):
-            pay(Place(), Paid(HEBEI, won[:, 0], won, np.zeros(1, int), np.ones(1, bool)))
+            pay(place, Paid(HEBEI, won[:, 0], won, np.zeros(1, int), np.ones(1, bool)))
         with pytest.raises(TrainingError, match="--match-hands"):
             ppo_run.PpoRun.check(replace(MATCHES, match_hands=1))
 
@@ -88,7 +86,7 @@ def network(features=None):
 
 def test_hands_of_a_match_follow_each_other_and_pay_its_places():
     played = play_hands(
-        HEBEI, network(), [], tables=6, share=0, seed=[1], reward=Place(), match_hands=3, features=Standing(4.0)
+        HEBEI, network(), [], tables=6, share=0, seed=[1], reward=place, match_hands=3, features=Standing(4.0)
     )
     totals = played.points.reshape(6, 3, 3)
     assert (totals.sum(axis=2) == 0).all()

@@ -32,8 +32,21 @@ def network(seed=0):
     return ActionNetwork(weights | {"prior": prior(claims=True)})
 
 
-def hands(variant="hebei", share=0.0, tables=20, others=(), reward=None):
-    return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1], reward=reward)
+def hands(variant="hebei", by=None, others=(), **how):
+    """Play with a network of random weights, or with that of a learner."""
+    played_by = network() if by is None else ActionNetwork(by.weights())
+    how = {"tables": 20, "share": 0.0, "seed": [1]} | how
+    return play_hands(VARIANTS[variant], played_by, others, **how)
+
+
+def new_learner(**settings):
+    return Learner(replace(CONFIG, **settings), people=3, unit=3.0)
+
+
+def minibatches(learner, played, advantages, began):
+    """The minibatches of an update, each with the log-probabilities of its actions by now."""
+    for _, batch in chain(*learner._minibatches(played, advantages, torch.Generator().manual_seed(0), began)):
+        yield batch, log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
 
 
 class TestTrajectories:
@@ -59,10 +72,9 @@ class TestTrajectories:
         np.testing.assert_array_equal(hands(tables=3).trajectory, np.concatenate(asked))
 
     def test_luck_is_taken_off_what_is_paid(self):
-        rules = VARIANTS["taiwan"]
         plain, less = (
-            play_hands(rules, network(), [], tables=200, share=0, seed=[3], luck_weights=weights)
-            for weights in (None, weights_of(rules))
+            hands("taiwan", tables=200, seed=[3], luck_weights=weights)
+            for weights in (None, weights_of(VARIANTS["taiwan"]))
         )
         np.testing.assert_array_equal(plain.chosen, less.chosen)
         of_trajectory = [np.bincount(hands.trajectory, hands.reward, minlength=800) for hands in (plain, less)]
@@ -99,7 +111,7 @@ class TestTrajectories:
             def potential(self, view):
                 return view.left + 1
 
-        played = play_hands(VARIANTS["hebei"], network(), [], tables=6, share=0, seed=[1], reward=Shaped(), gamma=0.9)
+        played = hands(tables=6, reward=Shaped(), gamma=0.9)
         left = played.critic_inputs[:, list(TABLE_FACTS).index("left")] + 1.0
         for number in set(played.trajectory.tolist()):
             at = np.flatnonzero(played.trajectory == number)
@@ -111,7 +123,7 @@ class TestTrajectories:
         for name in ("critic_inputs", "chosen", "log_probability", "reward"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         np.testing.assert_array_equal(one.inputs.per_action["facts"], other.inputs.per_action["facts"])
-        different = play_hands(VARIANTS["hebei"], network(), [], tables=8, share=0, seed=[2])
+        different = hands(tables=8, seed=[2])
         assert len(different) != len(one) or (different.reward != one.reward).any()
 
     def test_others_have_all_seats_but_one_at_their_share_of_the_tables(self):
@@ -204,38 +216,33 @@ class TestLearner:
 
     def test_the_clip_is_where_the_update_begins_whatever_played(self):
         """Hands that older weights played are learned from by how likely they are now."""
-        learner = Learner(replace(CONFIG, ahead=True), people=3, unit=3.0)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
+        learner = new_learner(ahead=True)
+        played = hands(by=learner, seed=[4])
         np.testing.assert_allclose(learner._proximal(played), played.log_probability, rtol=1e-3, atol=1e-3)
         learner.update(played, number=0, progress=0)
         now = learner._proximal(played)
         assert np.abs(now - played.log_probability).max() > 0.01
-        for _, batch in chain(*learner._minibatches(played, now, torch.Generator(), now)):
-            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
+        for batch, found in minibatches(learner, played, now, now):
             torch.testing.assert_close(found[batch.chosen], batch.proximal, rtol=1e-3, atol=1e-3)
 
     def test_what_was_better_than_expected_becomes_likelier(self):
-        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=64, share=0, seed=[4])
+        learner = new_learner()
+        played = hands(by=learner, tables=64, seed=[4])
         # Chows are paid for, whatever becomes of them.
-        chows = list(ACTION_FACTS).index("chow")
+        column = list(ACTION_FACTS).index("chow")
         first = np.searchsorted(played.inputs.row, np.arange(len(played)))
-        is_chow = played.inputs.per_action["facts"][first + played.chosen, chows] == 1
+        is_chow = played.inputs.per_action["facts"][first + played.chosen, column] == 1
         paid = replace(played, reward=np.where(is_chow, 3.0, 0.0).astype(np.float32))
-        before = self.chows(learner, played, chows)
+
+        def chows():
+            ones = np.ones(len(played), np.float32)
+            batch, found = next(minibatches(learner, played, ones, played.log_probability))
+            return found.exp()[batch.inputs.per_action["facts"][:, column] == 1].mean().item()
+
+        before = chows()
         for number in range(5):
             learner.update(paid, number=number, progress=0)
-        assert self.chows(learner, played, chows) > before + 0.01
-
-    @staticmethod
-    def chows(learner, played, column):
-        generator = torch.Generator().manual_seed(0)
-        _, batch = next(
-            chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator, played.log_probability))
-        )
-        with torch.no_grad():
-            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
-        return float(found.exp()[batch.inputs.per_action["facts"][:, column] == 1].mean())
+        assert chows() > before + 0.01
 
     # A plain mean of the first updates, none of which is of what it began as; then those of long ago count ever less.
     @pytest.mark.parametrize(
@@ -247,10 +254,10 @@ class TestLearner:
         ],
     )
     def test_the_average_follows_the_weights(self, average, counts):
-        learner = Learner(replace(CONFIG, ema_decay=average), people=3, unit=3.0, claims=True)
+        learner = new_learner(ema_decay=average)
         began, after = learner.weights(), []
         for number in range(4):
-            played = play_hands(VARIANTS["hebei"], network(), [], tables=2, share=0, seed=[number])
+            played = hands(tables=2, seed=[number])
             learner.update(played, number=number, progress=0, critic_updates=1)
             after.append(learner.weights())
         assert all((began[name] == after[0][name]).all() for name in began)
@@ -261,18 +268,11 @@ class TestLearner:
         assert average == 0 or any((learner.average_weights()[name] != now[name]).any() for name in now)
 
     def test_gradients_of_microbatches_add_up_to_those_of_the_minibatch(self, monkeypatch):
-        played = play_hands(
-            VARIANTS["hebei"],
-            ActionNetwork(Learner(CONFIG, people=3, unit=3.0).weights()),
-            [],
-            tables=8,
-            share=0,
-            seed=[4],
-        )
+        played = hands(by=new_learner(), tables=8, seed=[4])
         learned, entropies = [], []
         for size in (5, 10_000):
             monkeypatch.setattr("mahjong_training.learning.ppo._MICROBATCH_SIZE", size)
-            learner = Learner(CONFIG, people=3, unit=3.0)
+            learner = new_learner()
             entropies.append(learner.update(played, number=0, progress=0)["actor/entropy"])
             learned.append(learner.weights())
         assert entropies[0] == pytest.approx(entropies[1], rel=1e-4)
@@ -280,20 +280,19 @@ class TestLearner:
             np.testing.assert_allclose(weights, learned[1][name], rtol=1e-2, atol=1e-3)
 
     def test_any_number_of_threads_learns_the_same(self, monkeypatch):
-        played = play_hands(VARIANTS["hebei"], network(), [], tables=4, share=0, seed=[4])
+        played = hands(tables=4, seed=[4])
         monkeypatch.setattr("mahjong_training.learning.ppo._MICROBATCH_SIZE", 7)
         learned = []
         for threads in (1, 2, 4):
-            learner = Learner(replace(CONFIG, threads=threads), people=3, unit=3.0)
+            learner = new_learner(threads=threads)
             metrics = learner.update(played, number=0, progress=0)
             learned.append((metrics, learner.weights(), arrays_of(learner.critic)))
         np.testing.assert_equal(learned[1:], learned[:1] * 2)
 
     def test_the_loss_is_that_of_the_definition(self):
         """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
-        config = replace(CONFIG, ent_coef=0.1, kl_coef=0.3)
-        learner = Learner(config, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=8, share=0, seed=[4])
+        learner = new_learner(ent_coef=0.1, kl_coef=0.3)
+        played = hands(by=learner, tables=8, seed=[4])
         generator = torch.Generator().manual_seed(0)
         with torch.no_grad():
             for weights in learner.actor.parameters():
@@ -302,7 +301,7 @@ class TestLearner:
         as_it_began = played.log_probability + 0.1 * np.random.default_rng(1).normal(size=len(played)).astype(
             np.float32
         )
-        _, batch = next(chain(*learner._minibatches(played, better, generator, as_it_began)))
+        batch, _ = next(minibatches(learner, played, better, as_it_began))
         loss, _ = learner._loss(batch)
 
         rows = batch.inputs.row.numpy()
@@ -318,7 +317,7 @@ class TestLearner:
         now, then = log_probabilities(learner.actor), log_probabilities(learner.reference)
         ratio = np.exp(now[batch.chosen.numpy()] - batch.proximal.numpy())
         advantage = batch.advantage.numpy() * np.exp(batch.proximal.numpy() - batch.log_probability.numpy())
-        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip_range, 1 + config.clip_range) * advantage)
+        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - CONFIG.clip_range, 1 + CONFIG.clip_range) * advantage)
         assert 0.1 < (gained != ratio * advantage).mean() < 0.9
         entropy = np.mean([-(np.exp(one) * one).sum() for one in by_row(now)])
         apart = np.mean([one.sum() for one in by_row(np.exp(now) * (now - then))])
@@ -327,7 +326,7 @@ class TestLearner:
 
     @pytest.mark.parametrize("critic_updates", [0, 1])
     def test_the_critic_learns_what_is_expected_of_the_rest_of_the_hand(self, critic_updates, monkeypatch):
-        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        learner = new_learner()
         played, targets = hands(tables=16), []
         monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, order: targets.append((seen, target)))
         value = learner._values(torch.from_numpy(played.critic_inputs))
@@ -342,7 +341,7 @@ class TestLearner:
         assert ((learner._values(seen) - target.numpy()) ** 2).mean() < 0.8 * ((value - target.numpy()) ** 2).mean()
 
     def test_the_reference_is_what_is_measured(self):
-        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        learner = new_learner()
         for number in range(2):
             learner.update(hands(tables=4), number=number, progress=0)
         before, average = arrays_of(learner.reference), learner.average_weights()

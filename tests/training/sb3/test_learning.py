@@ -10,14 +10,14 @@ from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import rules
 from mahjong_training.config import TrainSb3Config
-from mahjong_training.learning.rewards import Points
+from mahjong_training.learning.rewards import find_reward
 from mahjong_training.sb3.networks import new_learner
 from mahjong_training.sb3.vec_env import TableVecEnv
 from mahjong_training.sb3.warm_start import imitate, play_decisions, returns_to_go
 
 
 def played(decisions, seed=1):
-    tables = TableVecEnv(rules("hebei"), 32, [RandomAgent()], seed=seed, reward=Points(0.3))
+    tables = TableVecEnv(rules("hebei"), 32, [RandomAgent()], seed=seed, reward=find_reward("points?scale=0.3"))
     return play_decisions(tables, GreedyAgent(), decisions, np.random.default_rng(seed))
 
 

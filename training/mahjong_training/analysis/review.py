@@ -20,6 +20,7 @@ from mahjong_training.analysis.review_report import html_text
 from mahjong_training.analysis.study import Arrays, Study, csv_text
 from mahjong_training.config import DRAWN, ReviewConfig
 from mahjong_training.errors import TrainingError
+from mahjong_training.runtime.limits import check_settings
 
 _AT_ONCE: Final = 4
 """Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
@@ -42,6 +43,7 @@ class Review(Study):
             MahjongError: settings, records, deals or agents cannot be used.
         """
         self.positions = find_positions(config) if record is None else _recorded(record, config)
+        check_settings(config, zero=("seat",))
         super().__init__(config, self.positions.record.rules)
         self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
         self.about = self.positions.record.to_json()

@@ -12,7 +12,7 @@ from mahjong_training.analysis.study import Arrays, Study, Text, csv_text, new_c
 from mahjong_training.config import RuleValuesConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
-from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.limits import check_settings
 
 
 def run(config: RuleValuesConfig) -> None:
@@ -27,8 +27,7 @@ class RuleStudy(Study):
 
     def __init__(self, config: RuleValuesConfig) -> None:
         """Find the rules and their changes; a `MahjongError` if settings cannot be used."""
-        check_counts(deals=config.deals, hands=config.hands)
-        check_seed(config.seed)
+        check_settings(config)
         if config.deals < 2 or not config.agents:
             raise TrainingError("--deals must be at least 2, for intervals, and --agents name at least one")
         super().__init__(config, read_rules(config.variant, config.house))

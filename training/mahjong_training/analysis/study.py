@@ -21,7 +21,6 @@ from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_workers
 
 try:
     from rich.box import SIMPLE_HEAD
@@ -56,7 +55,6 @@ class Study(ABC):
 
     def __init__(self, config: Any, rules: Rules) -> None:
         """Make the agents."""
-        check_workers(config)
         self.config, self.rules = config, rules
         self.agents = tuple(make_agent(spec) for spec in config.agents)
 

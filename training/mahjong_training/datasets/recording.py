@@ -31,7 +31,7 @@ from mahjong_training.runtime.console import saying_what_is_kept, time_left
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import new_executor, set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 
 _GAMES: Final = 16384
 _GAMES_WITH_OBSERVATIONS: Final = 4096
@@ -226,9 +226,7 @@ def settings_of(config: RecordConfig) -> Settings:
     Raises:
         MahjongError: settings or agents that cannot be used.
     """
-    check_counts(hands=config.hands, num_hands=config.num_hands)
-    check_workers(config)
-    check_seed(config.seed)
+    check_settings(config)
     if not 0 < len(config.agents) <= _MOST_AGENTS:
         raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
     if config.hands > _MOST_HANDS:
@@ -244,7 +242,6 @@ def settings_of(config: RecordConfig) -> Settings:
         shard_games = _GAMES if config.parquet is None and not config.observations else _GAMES_WITH_OBSERVATIONS
         if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
             shard_games = min(shard_games, slow)
-    check_counts(shard_games=shard_games)
     versions = layout.default_versions()
     if config.parquet is not None:
         if unknown := set(config.parquet) - layout.PARQUET_COLUMNS.keys():

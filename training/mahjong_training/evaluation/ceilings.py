@@ -24,7 +24,6 @@ from mahjong_env import VARIANTS, Engine, Rules, View, ViewError
 from mahjong_env import rules as rules_of
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_training.config import CeilingsConfig
-from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, one_against_copies
@@ -35,7 +34,7 @@ from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import provenance
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 
 NEVER, NEAR, SEARCH = "never deals in", "never deals in where that costs no distance", "search"
 
@@ -124,11 +123,7 @@ def waits_of_others(tables: Sequence[Engine], view: View) -> NDArray[np.bool_]:
 
 def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     """Measure, print, and add what was found to the file; what is known of other agents and variants stays."""
-    check_counts(rollouts=config.rollouts, actions=config.actions, search_block=config.search_block)
-    if config.deals < 0 or config.search_deals < 0:
-        raise TrainingError("--deals and --search-deals are at least 0")
-    check_workers(config)
-    check_seed(config.seed)
+    check_settings(config, zero=("deals", "search_deals"))
     check_file(config.out)
     known: dict[str, Any] = json.loads(config.out.read_text(encoding="utf-8")) if config.out.exists() else {}
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]

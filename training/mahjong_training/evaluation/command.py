@@ -29,7 +29,7 @@ from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import new_executor, set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import blind_seed
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html")
@@ -121,14 +121,12 @@ class _Plan:
 
 
 def _prepare(config: EvaluateConfig) -> _Plan:
-    check_counts(deals=config.deals)
-    check_workers(config)
-    check_seed(config.seed)
     if config.until is not None and not 0 < config.until < float("inf"):
         raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
+    if config.blind is not None and not 0 <= config.blind < 10**6:
+        raise TrainingError(f"--blind must be from 0 to 999,999, not {config.blind}")
+    check_settings(config, zero=("blind",))
     if config.blind is not None:
-        if not 0 <= config.blind < 10**6:
-            raise TrainingError(f"--blind must be from 0 to 999,999, not {config.blind}")
         config = replace(config, seed=blind_seed(config.blind))
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")

@@ -33,7 +33,7 @@ from mahjong_training.evaluation.standing import Kept, estimate
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_workers
+from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import entry_seed
 
 POOL: Final = ("reference", "folding?caution=2", "value", "policy")
@@ -45,8 +45,7 @@ _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
 
 def submit(config: SubmitConfig) -> dict[str, Any]:
     """Fix what the agent is made of, draw the seed, play, and write the entry."""
-    check_counts(deals=config.deals)
-    check_workers(config)
+    check_settings(config)
     rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
     check_file(out)
     if out.exists():
@@ -90,8 +89,7 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     Raises:
         TrainingError: something in it is not as it says.
     """
-    check_counts(sample=config.sample)
-    check_workers(config)
+    check_settings(config)
     try:
         entry: dict[str, Any] = json.loads(config.entry.read_text(encoding="utf-8"))
         rules = read_rules(entry["variant"], entry["knobs"])

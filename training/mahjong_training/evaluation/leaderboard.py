@@ -36,7 +36,7 @@ from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import provenance
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 
 KEPT: Final = "standings.json"
 _MIXED: Final = "mixed"
@@ -115,14 +115,10 @@ class Table:
 
 def run(config: LeaderboardConfig) -> list[Table]:
     """Play what has not been played yet, print the table and write it; what was played is kept."""
-    check_workers(config)
-    check_seed(config.seed)
+    check_settings(config, zero=("deals", "mixed_deals", "matches"))
     for level in config.levels:
         if not 0 <= level < len(LEVELS):
             raise TrainingError(f"there is no level {level}; levels are 0 to {len(LEVELS) - 1}")
-    if min(config.deals, config.mixed_deals, config.matches) < 0:
-        raise TrainingError("--deals, --mixed-deals and --matches are at least 0")
-    check_counts(match_hands=config.match_hands)
     levels = tuple(LEVELS[level] for level in dict.fromkeys(config.levels)) or tuple(LEVELS)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
     for rules in variants:

@@ -13,20 +13,21 @@ from contextlib import closing
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeVar
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
+from mahjong_training.evaluation.estimates import FEWEST
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import measure
+from mahjong_training.evaluation.matches import begin_to_measure
 from mahjong_training.evaluation.results import LineupResult
-from mahjong_training.learning.curve import MEAN_PLACE, curve_row, describe, plot_curve
-from mahjong_training.learning.run_folder import Config, RunFolder
+from mahjong_training.learning.run_folder import MEAN_PLACE, Config, RunFolder, curve_row, describe, plot_curve
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
-from mahjong_training.runtime.folders import check_folder, make_folder, naming, write_bytes
+from mahjong_training.runtime.executors import Executor, LocalExecutor
+from mahjong_training.runtime.folders import alone_in, check_folder, naming, write_bytes
 from mahjong_training.seeds import curve_seed
 
 try:
@@ -37,6 +38,9 @@ except ImportError as error:
     raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 
+Made = TypeVar("Made")
+
+
 class BaseRun(ABC, Generic[Config]):
     """A run of learning.
 
@@ -45,6 +49,10 @@ class BaseRun(ABC, Generic[Config]):
         folder: where everything is left.
         rules: what is played.
         judges: the agents that the learner is measured against.
+        executor: where it is measured.
+        match_hands: hands of a match; 1: single hands are measured.
+        control_variates: whether the luck of the draws is taken off the points of measurements.
+        critic_hands: of what is learned from, as much as only a critic learns from at the beginning.
         steps: decisions that were learned from.
         seconds: time that learning took, without measurements.
         is_due: what there is now has to be measured.
@@ -53,7 +61,7 @@ class BaseRun(ABC, Generic[Config]):
     packages: ClassVar[Sequence[str]] = ("numpy", "torch")
     """Packages whose versions are written beside the settings."""
     unit: ClassVar[str]
-    """What is counted up to the total: "hands" or "steps"."""
+    """What is counted up to the total, and the name of the attribute that counts it: "hands" or "steps"."""
 
     def __init__(self, config: Config, folder: RunFolder) -> None:
         """Find the rules and the agents of the measurements; nothing is written.
@@ -66,6 +74,8 @@ class BaseRun(ABC, Generic[Config]):
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
+        self.executor: Executor = LocalExecutor()
+        self.match_hands, self.control_variates, self.critic_hands = 1, False, 0
         self.steps = self.saved = 0
         self.seconds = 0.0
         self.is_due = True
@@ -79,11 +89,6 @@ class BaseRun(ABC, Generic[Config]):
         Raises:
             TrainingError: they cannot be used.
         """
-
-    @property
-    @abstractmethod
-    def learned(self) -> int:
-        """What was learned from, in `unit`."""
 
     @property
     @abstractmethod
@@ -108,51 +113,34 @@ class BaseRun(ABC, Generic[Config]):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint holds."""
+        """Return what a checkpoint holds beside the time that was taken and whether a measurement is due."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what `state` returned; any error means that the checkpoint does not fit."""
 
-    def resumed(self) -> None:
-        """Do what remains once a checkpoint has been taken back."""
-
-    def measured(self) -> None:
-        """Do what follows a measurement."""
-
     def close(self) -> None:
         """Let go of processes and files."""
-
-    def progress(self, learned: int) -> Fraction:
-        """Return the share of the way, for measurements, that is done after an amount of what is learned from."""
-        return Fraction(learned, max(1, self.total))
-
-    @property
-    def phase(self) -> str:
-        """What the progress bar calls this part of the run."""
-        return "PPO"
-
-    @property
-    def control_variates(self) -> bool:
-        """Whether the luck of the draws is taken off the points of measurements."""
-        return False
-
-    def results(self, learner: Agent) -> list[LineupResult]:
-        """Play the learner against copies of each of the judges; return the results."""
-        agents = [learner, *self.judges]
-        return [measure(self.rules, agents, **self.against(number)) for number in range(1, len(agents))]
-
-    def against(self, number: int) -> dict[str, Any]:
-        """Return what is measured of agent 0 against copies of an agent; the arguments of `measure`."""
-        return {
-            "lineup": one_against_copies(0, number, self.rules.people),
-            "deals": self.config.evaluation_deals,
-            # The same deals every time: differences between measurements are less noisy than the measurements.
-            "seed": curve_seed(self.config.seed),
-            "control_variates": self.control_variates,
-        }
+        self.executor.close()
 
     # --- Of all of them -----------------------------------------------------------------------------------------
+    @property
+    def learned(self) -> int:
+        """What was learned from, in `unit`."""
+        return int(getattr(self, self.unit))
+
+    def progress(self, learned: int) -> Fraction:
+        """Return the share of what the policy learns from that is done after an amount of what is learned from."""
+        return Fraction(max(0, learned - self.critic_hands), max(1, self.total - self.critic_hands))
+
+    def sent(self, text: str | Made, made: Made) -> str | Made:
+        """Return what is sent to where hands are played of something that a text names: the text or what it made."""
+        return text if self.executor.shares_files else made
+
+    def games(self, hands: int) -> int:
+        """Return how many deals are played in place of a number of single hands."""
+        return hands if self.match_hands == 1 else max(FEWEST, hands // self.match_hands)
+
     def run(self) -> None:
         """Learn up to the total.
 
@@ -183,7 +171,7 @@ class BaseRun(ABC, Generic[Config]):
             total=self.total, initial=self.learned, unit=f" {self.unit}", disable=None, smoothing=0.1, leave=False
         ) as bar:
             while self.learned < self.total:
-                bar.set_description(self.phase)
+                bar.set_description("critic alone" if self.learned < self.critic_hands else "PPO")
                 before, start = self.learned, time.monotonic()
                 self.update()
                 self.seconds += time.monotonic() - start
@@ -220,7 +208,22 @@ class BaseRun(ABC, Generic[Config]):
             say: prints a line.
         """
         learner = self.player()
-        results = self.results(learner)
+        agents = [learner, *map(self.sent, self.config.evaluation_agents, self.judges)]
+        begun = [
+            begin_to_measure(
+                self.executor,
+                self.rules,
+                agents,
+                one_against_copies(0, number, self.rules.people),
+                deals=self.games(self.config.evaluation_deals),
+                # The same deals every time: differences between measurements are less noisy than the measurements.
+                seed=curve_seed(self.config.seed),
+                control_variates=self.control_variates,
+                hands=self.match_hands,
+            )
+            for number in range(1, len(agents))
+        ]
+        results = [wait() for wait in begun]
         columns: dict[str, Any] = {
             "phase": phase,
             "steps": self.steps,
@@ -242,7 +245,6 @@ class BaseRun(ABC, Generic[Config]):
         write_bytes(self.folder.policies / f"{self.steps:010d}.zip", data)
         if is_best:
             write_bytes(self.folder.best, data)
-        self.measured()
         lines: list[str] = [describe(row) for row in rows] + remarks
         say("\n  ".join([f"{phase}, {self.learned:,} {self.unit}, {self.seconds:.0f} s", *lines]))
 
@@ -256,7 +258,8 @@ class BaseRun(ABC, Generic[Config]):
         Raises:
             WriteError: it cannot be written; the checkpoint before stays.
         """
-        write_checkpoint(self.folder.checkpoint, self.state())
+        state = self.state() | {"seconds": self.seconds, "is_due": self.is_due}
+        write_checkpoint(self.folder.checkpoint, state)
         self.saved = self.learned
 
     def load(self) -> None:
@@ -273,6 +276,7 @@ class BaseRun(ABC, Generic[Config]):
             return
         try:
             self.restore(state)
+            self.seconds, self.is_due = float(state["seconds"]), bool(state["is_due"])
             if self.steps < 0:
                 raise ValueError(f"{self.steps} steps")
         except Exception as error:  # torch and dictionaries of anything have a dozen kinds
@@ -280,7 +284,6 @@ class BaseRun(ABC, Generic[Config]):
         # Of a measurement that is still due a part may be there.
         self.folder.truncate_after(self.steps - self.is_due)
         self.saved = self.learned
-        self.resumed()
 
 
 def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
@@ -298,7 +301,7 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
     folder.check(config)
     with stopping_in_order():
         if config.resume:
-            with folder.locked():
+            with alone_in(folder.path):
                 config = folder.resumed_config(config)
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
@@ -306,12 +309,10 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     run.run()
             return folder
         check_folder(folder.path)
-        with closing(kind(config, folder)) as run:
-            make_folder(folder.path)
-            with folder.locked():
-                versions = {"mahjong_env": __version__} | {name: version(name) for name in kind.packages}
-                folder.begin(run.config, versions)
-                run.run()
+        with closing(kind(config, folder)) as run, alone_in(folder.path):
+            versions = {"mahjong_env": __version__} | {name: version(name) for name in kind.packages}
+            folder.begin(run.config, versions)
+            run.run()
     return folder
 
 

@@ -19,20 +19,18 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, plain_json
-from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import Contest, measure, play_contests, sigma
+from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.evaluation.standing import Kept
 from mahjong_training.learning import run as learning
-from mahjong_training.learning.run_folder import RunFolder, same_policy
+from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
-from mahjong_training.seeds import response_seed, training_seed
+from mahjong_training.runtime.limits import check_settings
+from mahjong_training.seeds import response_seed
 
 FILE: Final = "best_response.json"
-_TRIAL_DEALS: Final = 500
 
 
 @dataclass(frozen=True)
@@ -79,21 +77,18 @@ def run(config: BestResponseConfig) -> BestResponse:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
         InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
     """
-    check_counts(hands=config.hands, deals=config.deals)
-    check_workers(config)
-    check_seed(config.seed)
+    check_settings(config)
     rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
     if config.kept is not None and config.knobs:
         raise TrainingError("--kept is of the variants as they are, without --knobs")
     out = config.out or Path("runs") / f"{config.variant}-best-response"
     check_file(out / FILE)
+    RunFolder(out).check(_settings(config, out, None))
     start = config.start
-    if not config.resume:
-        if RunFolder(out).config.exists():
-            raise TrainingError(
-                f"{out}: there is a run in this folder; go on with it (--resume) or choose another --out"
-            )
-        start = start or _best_start(rules, config.agent, agent, config.seed)
+    if start is None and not config.resume:
+        own = [config.agent] if config.agent.startswith("policy:") and _small_network(agent) else []
+        shipped = [f"policy:{rules.name}"] if (SHIPPED / f"{rules.name}.zip").is_file() else []
+        start = learning.best_start(rules, config.agent, [*own, *learning.TEACHERS, *shipped], config.seed)
     folder = learning.run(_settings(config, out, start))
     trained = PolicyFile.read(folder.last).training
     response, began = _tested(rules, config, folder)
@@ -150,25 +145,6 @@ def _settings(config: BestResponseConfig, out: Path, start: str | None) -> Train
     )
 
 
-def _best_start(rules: Rules, spec: str, agent: Agent, seed: int) -> str:
-    """Return who of those that a learner can begin as wins most from an agent, on hands of training."""
-    own = _small_network(agent) is not None and spec.startswith("policy:")
-    shipped = [f"policy:{rules.name}"] if (SHIPPED / f"{rules.name}.zip").is_file() else []
-    candidates = list(dict.fromkeys([*([spec] if own else []), *learning.TEACHERS, *shipped]))
-    lineup, held = one_against_copies(0, 1, rules.people), training_seed(seed)
-    won = {
-        one: measure(rules, [make_agent(one), agent], lineup, deals=_TRIAL_DEALS, seed=held).of(0).points
-        for one in candidates
-        if one != spec
-    }
-    # The agent itself wins nothing from its copies.
-    best = max(won, key=lambda one: won[one].mean)
-    start = spec if spec in candidates and won[best].mean <= 0 else best
-    amount = f"{won[best].text(2, sign='+')} points a hand"
-    print(f"of {', '.join(candidates)}, {best} wins most from {spec}: {amount}; the response begins as {start}")
-    return start
-
-
 def _small_network(agent: Agent) -> ActionNetwork | None:
     network = agent.network if isinstance(agent, PolicyAgent) else None
     return network if isinstance(network, ActionNetwork) else None
@@ -179,9 +155,7 @@ def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tupl
 
     While no gate has been passed they are the same, which is played once.
     """
-    policies = [f"policy:{path}" for path in (folder.best, folder.initial)]
-    if same_policy(folder.best, folder.initial):
-        policies = policies[:1]
+    policies = [f"policy:{path}" for path in (folder.best, folder.initial)[: 1 + folder.has_gained]]
     agents = {spec: make_agent(spec) for spec in (*policies, config.agent)}
     tests = [
         Contest.of(rules, agents, [policy, *[config.agent] * (rules.people - 1)], range(config.deals))

@@ -26,11 +26,11 @@ from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import run as learning
-from mahjong_training.learning.run_folder import RunFolder, same_policy
+from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 
 FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"
@@ -64,9 +64,7 @@ def run(config: PsroConfig) -> list[Round]:
         MahjongError: settings, agents or folders that cannot be used.
         InterruptedRunError: Ctrl-C or SIGTERM; the same command goes on.
     """
-    check_counts(rounds=config.rounds, hands=config.hands, deals=config.deals)
-    check_workers(config)
-    check_seed(config.seed)
+    check_settings(config)
     pool = tuple(dict.fromkeys(config.pool))
     if len(pool) < 2:
         raise TrainingError("--pool has at least two agents")
@@ -151,7 +149,7 @@ def _response(
             evaluation_deals=config.evaluation_deals,
         )
     )
-    return None if same_policy(found.best, found.initial) else f"policy:{found.best}"
+    return f"policy:{found.best}" if found.has_gained else None
 
 
 def _say(rounds: list[Round], pool: tuple[str, ...], matrix: NDArray[np.float64], mixture: NDArray[np.float64]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from mahjong_agents import look_ahead
 from mahjong_env import Rules, View
-from mahjong_env.environments.agents import Kind, find_maker, make, parse_address, read_value
+from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
 from mahjong_training.errors import RewardError
 from mahjong_training.evaluation.matches import sigma
-from mahjong_training.learning.places import mean_places
 
 Amounts = NDArray[Any]
 
@@ -70,71 +69,73 @@ shapes it."""
 
 
 # --- Rewards by name ---------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Points:
-    """The points received, times a number."""
-
-    scale: float = 1.0
-
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts."""
-        return paid.points * self.scale
+def points(paid: Paid, scale: float = 1.0) -> Amounts:
+    """Return [n] the points received, times a number."""
+    return paid.points * scale
 
 
-@dataclass(frozen=True)
-class Sigma:
-    """The points received in sigma, the spread of a hand's points among greedy players (`matches.sigma`)."""
-
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts."""
-        return paid.points / sigma(paid.rules)
+def in_sigma(paid: Paid) -> Amounts:
+    """Return [n] the points received in sigma, the spread of a hand's points among greedy players (`matches.sigma`)."""
+    return paid.points / sigma(paid.rules)
 
 
-@dataclass(frozen=True)
-class Clipped:
-    """Points in sigma, as if no hand could bring more than a limit or cost more than it."""
+def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
+    """Return [n] points in sigma, as if no hand could bring more than a limit or cost more than it.
 
-    limit: float = 2.0
-
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts; those of a hand sum to its points in sigma, clipped."""
-        unit = sigma(paid.rules)
-        now, before = paid.total / unit, (paid.total - paid.points) / unit
-        return now.clip(-self.limit, self.limit) - before.clip(-self.limit, self.limit)
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """At the end of a hand the place by points: 1 for the first, -1 for the last; equal persons share places."""
-
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts."""
-        people = paid.totals.shape[1]
-        return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
-
-
-@dataclass(frozen=True)
-class Place:
-    """The place in a match, from 1 for the first to -1 for the last, paid hand by hand.
-
-    At the end of a hand, what the standing is worth now (`mahjong_training.learning.places`) less what it was worth
-    before; over a match these sum to the final place, less what all persons begin with, which is 0. In each hand the
-    persons' sum to zero.
+    Those of a hand sum to its points in sigma, clipped.
     """
+    unit = sigma(paid.rules)
+    now, before = paid.total / unit, (paid.total - paid.points) / unit
+    return now.clip(-limit, limit) - before.clip(-limit, limit)
 
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts.
 
-        Raises:
-            RewardError: what is paid are single hands.
-        """
-        if paid.before is None or paid.hands_to_come is None:
-            raise RewardError("the reward 'place' is of matches: `mahjong-env train --match-hands 16 --reward place`")
-        ends, found = np.flatnonzero(paid.ended), np.zeros(len(paid))
-        before, left, unit = paid.before[ends], paid.hands_to_come[ends], sigma(paid.rules)
-        change = mean_places(before, left + 1, unit) - mean_places(before + paid.totals[ends], left, unit)
-        found[ends] = change[np.arange(len(ends)), paid.person[ends]] / ((before.shape[1] - 1) / 2)
-        return found
+def ranked(paid: Paid) -> Amounts:
+    """Return [n] at the end of a hand the place by points: 1 for the first, -1 for the last; equal persons share."""
+    people = paid.totals.shape[1]
+    return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
+
+
+def place(paid: Paid) -> Amounts:
+    """Return [n] the place in a match, from 1 for the first to -1 for the last, paid hand by hand.
+
+    At the end of a hand, what the standing is worth now (`mean_places`) less what it was worth before; over a match
+    these sum to the final place, less what all persons begin with, which is 0. In each hand the persons' sum to zero.
+
+    Raises:
+        RewardError: what is paid are single hands.
+    """
+    if paid.before is None or paid.hands_to_come is None:
+        raise RewardError("the reward 'place' is of matches: `mahjong-env train --match-hands 16 --reward place`")
+    ends, found = np.flatnonzero(paid.ended), np.zeros(len(paid))
+    before, left, unit = paid.before[ends], paid.hands_to_come[ends], sigma(paid.rules)
+    change = mean_places(before, left + 1, unit) - mean_places(before + paid.totals[ends], left, unit)
+    found[ends] = change[np.arange(len(ends)), paid.person[ends]] / ((before.shape[1] - 1) / 2)
+    return found
+
+
+def mean_places(totals: NDArray[np.int64], hands_left: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
+    """Return [n, P] the places, from 1, that persons can expect in a match; the P of a row sum to P (P + 1) / 2.
+
+    The rest of a match is taken for a random walk: in each hand that is still to come, the difference between two
+    persons moves by a normal number of mean zero, whose variance is that among greedy players. One person then ends
+    before another with a chance that has a closed form, and its mean place is one more than the persons who are
+    expected before it. Where this is wrong, a hand is paid too much or too little of what it did to the place; the sum
+    over a match is the place itself all the same, and the last hand is paid exactly.
+
+    Args:
+        totals: [n, P] points in the match so far.
+        hands_left: [n] hands that are still to be played; 0: the places are final, and equal persons share theirs.
+        unit: the standard deviation of what a person wins in a hand.
+    """
+    from scipy.special import ndtr  # of an extra: the settings of `train` are read without it
+
+    people = totals.shape[1]
+    behind = (totals[:, None, :] - totals[:, :, None]).astype(np.float64)  # [n, one, other]: the other has so much more
+    # Points sum to zero, so that two persons' correlate by -1 / (P - 1).
+    spread = unit * np.sqrt(2 * people / (people - 1) * hands_left)[:, None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        before = np.where(spread > 0, ndtr(behind / spread), (np.sign(behind) + 1) / 2)
+    return 1 + before.sum(axis=2) - 0.5  # less oneself, of whom half is before
 
 
 class Distance:
@@ -153,12 +154,12 @@ class Distance:
         return -self.weight * look_ahead(view).distance.min(axis=1)
 
 
-_NAMED: Final[dict[str, Callable[..., Reward]]] = {
-    "points": Points,
-    "sigma": Sigma,
-    "clipped": Clipped,
-    "ranked": Ranked,
-    "place": Place,
+_NAMED: Final[dict[str, Callable[..., Any]]] = {
+    "points": points,
+    "sigma": in_sigma,
+    "clipped": clipped,
+    "ranked": ranked,
+    "place": place,
     "distance": Distance,
 }
 
@@ -180,10 +181,7 @@ def find_reward(reward: Any) -> Reward:
         maker: Any = _NAMED.get(address) or find_maker(_KIND, reward, address)
         if maker is None:
             raise RewardError(f"no reward is called {reward!r}; valid are {_valid()}")
-        if inspect.isfunction(maker):
-            found = _with_options(reward, maker, {name: read_value(text) for name, text in options.items()})
-        else:
-            found = make(_KIND, reward, maker, None, options)
+        found = make(_KIND, reward, _binding(maker) if inspect.isfunction(maker) else maker, None, options)
     if not _is_reward(found):
         raise RewardError(f"a reward is a function of what was paid; {found!r} is something else")
     if not callable(getattr(found, "potential", len)):
@@ -191,12 +189,13 @@ def find_reward(reward: Any) -> Reward:
     return found
 
 
-def _with_options(text: str, function: Callable[..., Any], options: dict[str, Any]) -> Reward:
-    try:
-        inspect.signature(function).bind(None, **options)
-    except TypeError as error:
-        raise RewardError(f"reward {text!r}: {function.__name__} is called with what was paid; {error}") from None
-    return partial(function, **options) if options else function
+def _binding(function: Callable[..., Any]) -> Callable[..., Reward]:
+    """Return what makes a reward of a function of what was paid: it takes all arguments but that one as options."""
+
+    def bound(**options: Any) -> Reward:
+        return partial(function, **options) if options else function
+
+    return update_wrapper(bound, partial(function, None))  # for its signature
 
 
 def _is_reward(one: Any) -> bool:

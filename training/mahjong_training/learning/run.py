@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from fractions import Fraction
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.policy.custom_features import Features, find_features
+from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
-from mahjong_training.config import PpoSettings, TrainConfig
+from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, looks, ratio, weighted
 from mahjong_training.evaluation.lineups import one_against_copies
@@ -28,7 +27,7 @@ from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, LearnerAgent, Trajectories, Weights, play_part
 from mahjong_training.runtime.executors import Executor, LocalExecutor, new_executor
-from mahjong_training.runtime.limits import check_counts, check_seed, check_workers
+from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import gate_seed, training_seed
 
 try:
@@ -76,23 +75,10 @@ class PpoRun(BaseRun[TrainConfig]):
     @staticmethod
     def check(config: TrainConfig) -> None:
         """Check settings; see `BaseRun.check`."""
-        counts = ("hands", "tables", "match_hands", "width", "batch_size", "n_epochs", "evaluations")
-        check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
-        if config.parts is not None:
-            check_counts(parts=config.parts)
-        check_workers(config)
-        check_seed(config.seed)
+        check_settings(config, zero=("critic_hands",))
         find_device(config.device)
-        amounts = [field.name for field in fields(PpoSettings)]
-        for name in (*amounts, "kl_coef", "ema_decay", "reward_limit", "opponent_share"):
-            if not 0 <= getattr(config, name) < float("inf"):
-                raise TrainingError(
-                    f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
-                )
         if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
             raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
-        if config.critic_hands is not None and config.critic_hands < 0:
-            raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
         if not config.resume and (config.critic_hands or 0) >= config.hands:
             raise TrainingError(
                 f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
@@ -123,12 +109,11 @@ class PpoRun(BaseRun[TrainConfig]):
             MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
         """
         super().__init__(config, folder)
-        self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
+        others = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
-        self._mark: Agent | str = mark if config.ray else config.gate_against or mark
         teacher = config.teacher
         if teacher is None and config.network is None:
-            teacher = _winner_of_trial(self.rules, config.seed)
+            teacher = best_start(self.rules, "closed-greedy", TEACHERS, config.seed)
         if config.match_hands > 1 and not self.rules.ends_by_hands:
             raise TrainingError("--match-hands is of rules whose matches end after a number of hands")
         if config.reward == _PLACE and config.features is None and config.network is None:
@@ -139,11 +124,11 @@ class PpoRun(BaseRun[TrainConfig]):
             critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
         # Written down: a run that goes on elsewhere, or further, is the same run.
         self.config = replace(config, teacher=teacher, critic_hands=critic_hands)
-        self.critic_hands = critic_hands
-        self._features = None if config.features is None else find_features(config.features)
-        self._added = 0 if self._features is None else len(self._features.facts)
+        self.critic_hands, self.match_hands = critic_hands, config.match_hands
+        features = None if config.features is None else find_features(config.features)
+        self._added = 0 if features is None else len(features.facts)
         plain = config.reward == _POINTS
-        self._reward = None if plain else find_reward(config.reward)
+        reward = None if plain else find_reward(config.reward)
         try:
             self.learner = Learner(
                 self.config,
@@ -151,65 +136,62 @@ class PpoRun(BaseRun[TrainConfig]):
                 unit=sigma(self.rules) if plain else 1.0,
                 claims=TEACHERS.get(str(teacher), True),
                 start=_weights_of(teacher, config, self._added) if teacher and teacher.startswith(_POLICY) else None,
-                features=self._features,
+                features=features,
             )
         except MahjongError:
             raise
         except ValueError as error:
             raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
-        luck_off = config.control_variates and plain and config.match_hands == 1
-        self._luck = useful_weights(self.rules) if luck_off else None
+        luck = useful_weights(self.rules) if config.control_variates and plain and config.match_hands == 1 else None
+        self.control_variates = luck is not None
         self.updates = self.hands = self.measurements = 0
         self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
-        self._begun: list[tuple[int, list[Any]]] = []
-        self._begun_with = self.best, self.snapshots
         # A network on a GPU plays in this process, which then does not learn meanwhile.
         is_batched = config.network is not None and config.ray is None and self.learner.device.type != "cpu"
         ahead = config.ahead and not is_batched
         at_once = 2 if ahead else 1
         processes = config.processes if config.parts is None else min(config.processes, config.parts * at_once)
-        self._executor = new_executor(1 if is_batched else processes, config.ray, config.threads)
+        self.executor = new_executor(1 if is_batched else processes, config.ray, config.threads)
         # What one process plays it plays at once: the fewer and larger the parts, the less time they take.
-        workers = max(_FEWEST, processes, self._executor.workers)
+        workers = max(_FEWEST, processes, self.executor.workers)
         self.parts = config.parts or (1 if is_batched else -(-workers // at_once))
         self.config = replace(self.config, parts=self.parts, ahead=ahead)
-        asked, busy = max(config.processes, self._executor.workers), self.parts * at_once
+        asked, busy = max(config.processes, self.executor.workers), self.parts * at_once
         if asked > busy:
             print(
                 f"{asked - busy} of {asked} processes have nothing to play: the hands of an update are played in "
                 f"{self.parts} parts (--parts, which a run keeps)"
             )
-
-    def close(self) -> None:
-        """End the processes that play, if there are any."""
-        self._executor.close()
-
-    @property
-    def learned(self) -> int:
-        """Hands that were learned from."""
-        return self.hands
+        named = [self.sent(*one) for one in others.items()]
+        odds = [(share, one) for share, one in zip(config.opponent_odds, named, strict=False) if share > 0]
+        self._references = odds or [(1.0, self.sent(config.gate_against or mark, mark))]
+        self._common = Common(
+            rules=self.rules,
+            weights=self.best,
+            named=named,
+            snapshots=[],
+            tables=config.tables,
+            parts=self.parts,
+            share=config.opponent_share,
+            luck=luck,
+            reward=None if plain else self.sent(config.reward, reward),
+            gamma=config.gamma,
+            features=None if config.features is None else self.sent(config.features, features),
+            network=None if config.network is None else self.sent(config.network, self.learner.average),
+            device="cpu" if config.ray or self.executor.workers > 1 else str(self.learner.device),
+            match_hands=config.match_hands,
+            odds=config.opponent_odds or None,
+        )
+        self._begun: list[list[Any]] = []
+        self._hands_begun = 0  # of all updates that have been begun
 
     @property
     def total(self) -> int:
         """Hands that are to be learned from."""
         return self.config.hands
 
-    @property
-    def phase(self) -> str:
-        """What the progress bar says."""
-        return "critic alone" if self.hands < self.critic_hands else "PPO"
-
-    @property
-    def control_variates(self) -> bool:
-        """Whether luck is taken off the points, of what is learned from and of measurements."""
-        return self._luck is not None
-
     # --- Learning -----------------------------------------------------------------------------------------------
-    def progress(self, learned: int) -> Fraction:
-        """Return the share of what the policy learns from that is done after a number of hands."""
-        return Fraction(max(0, learned - self.critic_hands), max(1, self.config.hands - self.critic_hands))
-
     def _next_tables(self, hands: int) -> int:
         """Return at how many tables the update after a number of hands plays: what is left, shared out evenly.
 
@@ -235,10 +217,10 @@ class PpoRun(BaseRun[TrainConfig]):
     def update(self) -> None:
         """Play hands, and learn from them once."""
         config = self.config
-        while len(self._begun) < 1 + config.ahead and self.hands + self._hands_begun < config.hands:
-            self._begun_with = self.learner.weights(), self.snapshots
-            self._begin()
-        hands = Trajectories.joined(self._executor.gather(self._begun.pop(0)[1]))
+        while len(self._begun) < 1 + config.ahead and self._hands_begun < config.hands:
+            snapshots = self.snapshots if SNAPSHOT in config.opponents else []
+            self._begin(self._common._replace(weights=self.learner.weights(), snapshots=snapshots))
+        hands = Trajectories.joined(self.executor.gather(self._begun.pop(0)))
         metrics = self.learner.update(
             hands,
             number=self.updates,
@@ -253,51 +235,16 @@ class PpoRun(BaseRun[TrainConfig]):
         for name, number in metrics.items():
             self.log(name, number)
 
-    # Where hands are played, on another machine perhaps, which may have none of the files that a text names.
-
-    @property
-    def _network(self) -> Any:
-        return self.learner.average if self.config.ray and self.config.network else self.config.network
-
-    @property
-    def _added_inputs(self) -> Features | str | None:
-        return self._features if self.config.ray else self.config.features
-
-    @property
-    def _device(self) -> str:
-        return "cpu" if self.config.ray or self._executor.workers > 1 else str(self.learner.device)
-
-    @property
-    def _hands_begun(self) -> int:
-        return sum(hands for hands, _ in self._begun)
-
-    def _begin(self) -> None:
-        """Let the hands of the next update that has not been begun be played, with ``_begun_with``."""
-        config, number = self.config, self._next_tables(self.hands + self._hands_begun)
-        parts, update = min(self.parts, number), self.updates + len(self._begun)
-        named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
-        weights, snapshots = self._begun_with
-        common = Common(
-            self.rules,
-            weights,
-            named,
-            snapshots if SNAPSHOT in config.opponents else [],
-            number,
-            parts,
-            config.opponent_share,
-            self._luck,
-            self._reward if config.ray or self._reward is None else config.reward,
-            config.gamma,
-            self._added_inputs,
-            self._network,
-            self._device,
-            config.match_hands,
-            config.opponent_odds or None,
-        )
+    def _begin(self, common: Common) -> None:
+        """Let the hands of the next update that has not been begun be played."""
+        config, tables, update = self.config, self._next_tables(self._hands_begun), self.updates + len(self._begun)
+        parts = min(self.parts, tables)
+        self._common = common._replace(tables=tables, parts=parts)
         # What one process plays it plays at once; a cluster loses and hands out single parts.
-        groups = np.array_split(np.arange(parts), parts if config.ray else min(parts, self._executor.workers))
-        begun = self._executor.submit(play_part, common, [(config.seed, update, *group.tolist()) for group in groups])
-        self._begun.append((number * config.match_hands, begun))
+        groups = np.array_split(np.arange(parts), parts if config.ray else min(parts, self.executor.workers))
+        tasks = [(config.seed, update, *group.tolist()) for group in groups]
+        self._begun.append(self.executor.submit(play_part, self._common, tasks))
+        self._hands_begun += tables * config.match_hands
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def player(self) -> Agent:
@@ -305,65 +252,42 @@ class PpoRun(BaseRun[TrainConfig]):
         return self._player_of(self.learner.average_weights())
 
     def _player_of(self, weights: Weights) -> Agent:
-        return LearnerAgent(weights, self._network, self._added_inputs, self._device)
-
-    def results(self, learner: Agent) -> list[LineupResult]:
-        """Play the learner against copies of each of the judges, where hands are played; return the results."""
-        agents = [learner, *(self.judges if self.config.ray else self.config.evaluation_agents)]
-        begun = [
-            begin_to_measure(self._executor, self.rules, agents, **self.against(number))
-            for number in range(1, len(agents))
-        ]
-        return [wait() for wait in begun]
-
-    def against(self, number: int) -> dict[str, Any]:
-        """Return what is measured against an agent; of matches as many as hold that number of hands."""
-        measured = super().against(number)
-        return measured | {"deals": self._games(measured["deals"]), "hands": self.config.match_hands}
-
-    def _games(self, hands: int) -> int:
-        """Return how many deals are played in place of a number of single hands."""
-        return hands if self.config.match_hands == 1 else max(FEWEST, hands // self.config.match_hands)
+        common = self._common
+        return LearnerAgent(weights, common.network, common.features, common.device)
 
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
-        """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`."""
-        number, self.measurements = self.measurements, self.measurements + 1
-        stale = self.config.ahead and self.updates > 1
-        remarks = ["the last hands were played with weights one update old"] if stale else []
-        is_best = number == 0
-        if number:
-            gain, deals = self._gain(learner, number)
-            is_best = gain.low > 0
-            kept = "it is best.zip now" if is_best else "best.zip stays, as that is not clearly more"
-            unit = "points a hand more" if self.config.match_hands == 1 else "places nearer to the first"
-            remarks.append(f"gate, on {deals} other deals: {gain.text(2, sign='+')} {unit} than best.zip; {kept}")
-            if is_best:
-                self.best = self.learner.average_weights()
-        return is_best, remarks
+        """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`.
 
-    def _gain(self, learner: Agent, number: int) -> tuple[Estimate, int]:
-        """Return what the gate of a number says of the learner against best.zip, and the deals that it took."""
-        config = self.config
-        pool: Iterable[Agent | str] = self._opponents.values() if config.ray else self._opponents
-        odds = [(share, one) for one, share in zip(pool, config.opponent_odds, strict=False) if share > 0]
-        return gate(
+        Behind the gate it is an opponent as it is now, and the reference that it is held near.
+        """
+        config, number = self.config, self.measurements
+        self.measurements += 1
+        stale = config.ahead and self.updates > 1
+        remarks = ["the last hands were played with weights one update old"] if stale else []
+        if not number:
+            return True, remarks
+        gain, deals = gate(
             self.rules,
             learner,
             self._player_of(self.best),
-            odds or [(1.0, self._mark)],
-            deals=self._games(config.gate_deals),
+            self._references,
+            deals=self.games(config.gate_deals),
             seed=config.seed,
             number=number,
             hands=config.match_hands,
             control_variates=self.control_variates,
-            executor=self._executor,
+            executor=self.executor,
         )
-
-    def measured(self) -> None:
-        """Make the learner as it was measured an opponent, and the reference that it is held near."""
-        if self.measurements > 1:
-            self.snapshots = [*self.snapshots, self.learner.average_weights()][-_MOST_SNAPSHOTS:]
-            self.learner.refresh_reference()
+        is_best = gain.low > 0
+        kept = "it is best.zip now" if is_best else "best.zip stays, as that is not clearly more"
+        unit = "points a hand more" if config.match_hands == 1 else "places nearer to the first"
+        remarks.append(f"gate, on {deals} other deals: {gain.text(2, sign='+')} {unit} than best.zip; {kept}")
+        measured = self.learner.average_weights()
+        if is_best:
+            self.best = measured
+        self.snapshots = [*self.snapshots, measured][-_MOST_SNAPSHOTS:]
+        self.learner.refresh_reference()
+        return is_best, remarks
 
     def policy_file(self) -> PolicyFile:
         """Return the policy of the averaged weights."""
@@ -394,25 +318,23 @@ class PpoRun(BaseRun[TrainConfig]):
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint holds; the hands that are being played are played again."""
         counts = {"updates": self.updates, "hands": self.hands, "decisions": self.steps, "measured": self.measurements}
-        state = self.learner.state() | counts | {"seconds": self.seconds, "is_due": self.is_due}
+        state = self.learner.state() | counts
         state |= {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
         if self._begun:
-            played_by, against = self._begun_with
-            state["begun with"] = [_tensors(played_by), *map(_tensors, against)]
+            state["begun with"] = [*map(_tensors, [self._common.weights, *self._common.snapshots])]
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what `state` returned."""
         self.learner.load(state)
         self.updates, self.hands = int(state["updates"]), int(state["hands"])
+        self._hands_begun = self.hands
         self.steps, self.measurements = int(state["decisions"]), int(state["measured"])
-        self.seconds, self.is_due = float(state["seconds"]), bool(state.get("is_due"))
         self.best = _arrays(state["best"])
         self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
         begun = [_arrays(weights) for weights in state.get("begun with", ())]
         if begun and self.config.ahead and self.hands < self.config.hands:  # they are played again
-            self._begun_with = begun[0], begun[1:]
-            self._begin()
+            self._begin(self._common._replace(weights=begun[0], snapshots=begun[1:]))
 
 
 def gate(
@@ -507,17 +429,22 @@ def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
     return widened(network.weights, added)
 
 
-def _winner_of_trial(rules: Rules, seed: int) -> str:
-    """Play the two teachers against each other, and return and print the one that wins."""
-    one, other = TEACHERS
-    agents = [make_agent(one), make_agent(other)]
-    result = measure(
-        rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=training_seed(seed)
-    )
-    points = result.of(0).points
-    is_better = points.mean > 0
-    print(
-        f"{agents[0].name} wins {points.text(2, sign='+')} points a hand from {agents[1].name}: "
-        f"the learner begins as {agents[0 if is_better else 1].name}"
-    )
-    return one if is_better else other
+def best_start(rules: Rules, spec: str, candidates: Collection[str], seed: int) -> str:
+    """Return and print who of some agents wins most from another, on hands of training; itself if nobody wins.
+
+    Args:
+        rules: what is played.
+        spec: the other one, who may be one of them.
+        candidates: who may be chosen.
+        seed: of the run.
+    """
+    lineup, dealt = one_against_copies(0, 1, rules.people), training_seed(seed)
+    won = {
+        one: measure(rules, [make_agent(one), make_agent(spec)], lineup, deals=_TRIAL_DEALS, seed=dealt).of(0).points
+        for one in candidates
+        if one != spec
+    }
+    best = max(won, key=lambda one: won[one].mean)
+    start = spec if spec in candidates and won[best].mean <= 0 else best
+    print(f"{best} wins {won[best].text(2, sign='+')} points a hand from {spec}: the learner begins as {start}")
+    return start

@@ -1,12 +1,11 @@
-"""A run's folder: its settings, its policies, its learning curve, and what is needed to go on."""
+"""A run's folder: its settings, its policies, its learning curve as lines and as a picture, what is needed to go on."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
@@ -14,12 +13,17 @@ from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 import numpy as np
 
 from mahjong_agents.policy.file import PolicyFile
+from mahjong_env import MissingExtraError
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.references import INITIAL
-from mahjong_training.learning.curve import MEAN_PLACE
-from mahjong_training.runtime.folders import LOCK, locked, make_folder, write_text
+from mahjong_training.evaluation.results import LineupResult
+from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 
+MEAN_PLACE: Final = "mean_place"
+"""The curve's column of the mean place, which runs of matches have; its interval stands in "mean_place_low" and
+"..._high"."""
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
 """The settings that may differ between a run and its continuation."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
@@ -56,17 +60,11 @@ class RunFolder:
         self.tensorboard = path / "tensorboard"
         self.curve, self.curve_plot = path / "learning_curve.csv", path / "learning_curve.png"
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other runs out of the folder, which exists.
-
-        Raises:
-            TrainingError: another run is at work in it, or it cannot be written.
-        """
-        with locked(self.path / LOCK) as left_by:
-            if left_by is not None:
-                print(f"{self.path}: taken over from {left_by}, which ended without finishing")
-            yield
+    @property
+    def has_gained(self) -> bool:
+        """Whether a gate has been passed: ``best`` is another policy than ``initial``."""
+        found, wanted = (PolicyFile.read(path).weights for path in (self.best, self.initial))
+        return any(not np.array_equal(array, wanted[name]) for name, array in found.items())
 
     # --- Settings -----------------------------------------------------------------------------------------------
     def check(self, config: TrainSb3Config | TrainConfig) -> None:
@@ -183,22 +181,90 @@ class RunFolder:
             return []
         try:
             with self.curve.open(newline="", encoding="utf-8") as file:
-                reader = csv.DictReader(file)
-                rows = list(reader)
-            if lacking := {"against", "steps", *_CURVE_NUMBERS} - set(reader.fieldnames or ()):
-                raise ValueError(f"no columns {', '.join(sorted(lacking))}")
+                rows = list(csv.DictReader(file))
             for row in rows:
-                is_whole = bool(row["against"]) and None not in row
-                if not is_whole or not 0 <= int(row["steps"]) < 2**53:
+                if not row["against"] or int(row["steps"]) < 0 or None in row:
                     raise ValueError(f"a line {list(row.values())}")
                 for name in (*_CURVE_NUMBERS, *(name for name in row if name.startswith(MEAN_PLACE))):
                     float(row[name])
-        except (OSError, ValueError, TypeError, csv.Error) as error:
+        except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
             raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
         return rows
 
 
-def same_policy(one: Path, other: Path) -> bool:
-    """Return whether two policy files have the same weights: ``best`` and ``initial`` if no gate has been passed."""
-    found, wanted = (PolicyFile.read(path).weights for path in (one, other))
-    return all(np.array_equal(array, wanted[name]) for name, array in found.items())
+# --- What the learning curve shows ---------------------------------------------------------------------------------
+
+
+def curve_row(result: LineupResult, judge: int, against: str) -> dict[str, Any]:
+    """Return what the curve says of agent 0, the learner, against copies of agent ``judge``, named ``against``."""
+    own, their = result.of(0), result.of(judge)
+    numbers = {
+        "points": own.points.mean,
+        "points_low": own.points.low,
+        "points_high": own.points.high,
+        "wins": own.wins.mean,
+        "self_draws": own.self_draws.mean,
+        "deal_ins": own.deal_ins.mean,
+        "their_wins": their.wins.mean,
+        "draws": result.draws.mean,
+    }
+    if result.places:
+        place = result.mean_place(0)
+        numbers |= {MEAN_PLACE: place.mean, f"{MEAN_PLACE}_low": place.low, f"{MEAN_PLACE}_high": place.high}
+    return {"against": against} | {name: round(number, 4) for name, number in numbers.items()}
+
+
+def describe(row: Mapping[str, Any]) -> str:
+    """Return one line of the learning curve in words."""
+    points = Estimate(row["points"], row["points_low"], row["points_high"])
+    place = ""
+    if MEAN_PLACE in row:
+        of_matches = Estimate(row[MEAN_PLACE], row[f"{MEAN_PLACE}_low"], row[f"{MEAN_PLACE}_high"])
+        place = f"mean place {of_matches.text(2)}, "
+    return (
+        f"against {row['against']}: {place}{points.text(2, sign='+')} points a hand, "
+        f"wins {100 * row['wins']:.1f} % of hands (each opponent {100 * row['their_wins']:.1f} %)"
+    )
+
+
+def plot_curve(rows: Sequence[Mapping[str, str]], title: str, path: Path, *, people: int) -> None:
+    """Draw points, of matches the mean place, and wins over the decisions that were learned from.
+
+    Args:
+        rows: the lines of the learning curve.
+        title: of the picture.
+        path: where it is written.
+        people: persons of a match, which says what equal players come to.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("the learning curve needs matplotlib: pip install 'mahjong-env[evaluate]'") from error
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    is_of_matches = any(MEAN_PLACE in row for row in rows)
+    counts = MEAN_PLACE if is_of_matches else "points"
+    for number, name in enumerate(dict.fromkeys(row["against"] for row in rows)):
+        of_name = [row for row in rows if row["against"] == name]
+        steps = [int(row["steps"]) for row in of_name]
+        means, low, high, wins = (
+            [float(row[key]) for row in of_name] for key in (counts, f"{counts}_low", f"{counts}_high", "wins")
+        )
+        colour = f"C{number}"
+        left.plot(steps, means, color=colour, marker=".", label=f"against {name}")
+        left.fill_between(steps, low, high, color=colour, alpha=0.2)
+        right.plot(steps, [100 * win for win in wins], color=colour, marker=".", label=f"against {name}")
+    left.axhline((people + 1) / 2 if is_of_matches else 0, color="black", linewidth=0.8)
+    left.set_ylabel(f"{'mean place in matches' if is_of_matches else 'points per hand'}, 95 % intervals")
+    if is_of_matches:
+        left.invert_yaxis()  # the first place is at the top
+    right.set_ylabel("hands won, %")
+    for axes in (left, right):
+        axes.set_xlabel("decisions learned from (0: before learning)")
+        axes.grid(alpha=0.3)
+    for text in left.legend().get_texts():
+        text.set_parse_math(False)  # agents and runs are named after folders, in which "$" is only a character
+    figure.suptitle(title, parse_math=False)
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=120)
+    write_bytes(path, data.getvalue())

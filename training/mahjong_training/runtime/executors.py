@@ -32,6 +32,8 @@ class Executor(ABC):
 
     ahead = 2
     """Tasks that are handed out for each worker: one that it carries out, and the next one, which waits there."""
+    shares_files = True
+    """Whether workers have the files that this process has."""
 
     @property
     @abstractmethod

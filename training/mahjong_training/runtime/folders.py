@@ -74,29 +74,22 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def alone_in(folder: Path | None) -> Iterator[None]:
-    """Keep other commands out of a folder, which is made if it is not there; see `locked`. None: there is no folder."""
+    """Keep other commands out of a folder, which is made if it is not there. None: there is no folder.
+
+    It has a lock file as long. The system lets go of a lock when its process ends, however that ends. A file that
+    nobody holds any more was left by a process that was killed: it is taken over, which is printed, if that process was
+    on this machine, as a file beside it with the suffix ``.holder`` says. Of other machines nobody here can tell: not
+    every shared file system passes locks on.
+
+    Raises:
+        TrainingError: another process holds it, or may; it is a link, which is not followed; or the folder cannot be
+            written.
+    """
     if folder is None:
         yield
         return
     make_folder(folder)
-    with locked(folder / LOCK):
-        yield
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[str | None]:
-    """Hold a lock file; it is removed at the end.
-
-    The system lets go of a lock when its process ends, however that ends. A file that nobody holds any more was left by
-    a process that was killed: it is taken over, if that process was on this machine, as a file beside it with the
-    suffix ``.holder`` says. Of other machines nobody here can tell: not every shared file system passes locks on.
-
-    Yields:
-        The process that left the lock behind, such as "process 12 on node-3"; None if there was none.
-
-    Raises:
-        TrainingError: another process holds it, or may; or it is a link, which is not followed.
-    """
+    path = folder / LOCK
     try:
         from filelock import FileLock, Timeout
     except ImportError as error:
@@ -117,16 +110,18 @@ def locked(path: Path) -> Iterator[str | None]:
     except (OSError, ValueError, KeyError, TypeError):
         left_by, host = None, this["host"]
     if is_held:
-        raise TrainingError(f"{path.parent}: another run is at work in this folder: {left_by or 'it has just begun'}")
+        raise TrainingError(f"{folder}: another run is at work in this folder: {left_by or 'it has just begun'}")
     try:
         if host != this["host"]:
             raise TrainingError(
-                f"{path.parent}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
+                f"{folder}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
                 f"known here; if it has ended, remove {named}"
             )
         write_text(named, json.dumps(this))
+        if left_by is not None:
+            print(f"{folder}: taken over from {left_by}, which ended without finishing")
         try:
-            yield left_by
+            yield
         finally:
             named.unlink(missing_ok=True)
             _remove(path)  # while it is held: a process that opened it before sees that it has no name any more

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Any, Final, get_args, get_type_hints
 
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.ray_cluster import check_address
@@ -13,13 +14,13 @@ _LARGEST: Final = 10**15  # all counts then stay exact wherever they are kept
 _MOST_WORKERS: Final = 256  # more processes or threads, and more than there are cores, are a slip of the keyboard
 
 
-def check_counts(**numbers: float) -> None:
+def check_counts(least: int = 1, **numbers: float) -> None:
     """Check counts, which are named as their options are; a TrainingError if one could not be."""
     for name, number in numbers.items():
         option = f"--{name.replace('_', '-')}"
         most = max(_MOST_WORKERS, os.cpu_count() or 1) if name in ("processes", "threads") else _LARGEST
-        if number < 1:
-            raise TrainingError(f"{option} must be at least 1, not {number}")
+        if number < least:
+            raise TrainingError(f"{option} must be at least {least}, not {number}")
         if number > most:
             raise TrainingError(f"{option} must be at most {most:,}, not {number}")
 
@@ -30,8 +31,21 @@ def check_seed(seed: int) -> None:
         raise TrainingError(f"--seed must be from 0 to {USER_SEEDS - 1}, not {seed}")
 
 
-def check_workers(settings: Any) -> None:
-    """Check ``processes``, ``threads`` and ``ray`` of some settings, before anything is started."""
-    check_counts(processes=settings.processes, threads=settings.threads)
-    if settings.ray is not None:
+def check_settings(settings: Any, zero: Collection[str] = ()) -> None:
+    """Check the numbers of some settings and where work is done, before anything is started; else a TrainingError.
+
+    The seed is one of users. Other whole numbers are counts, from 1 on, or from 0 on if they are named in ``zero``;
+    numbers that may have fractions are finite, from 0 on.
+    """
+    for name, wanted in get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        if name == "seed":
+            check_seed(value)
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        elif float not in (wanted, *get_args(wanted)):
+            check_counts(least=int(name not in zero), **{name: value})
+        elif not 0 <= value < float("inf"):
+            raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {value}")
+    if getattr(settings, "ray", None) is not None:
         check_address(settings.ray, settings.processes)

@@ -37,6 +37,8 @@ class RayExecutor(Executor):
     A task whose worker or node dies is carried out again elsewhere, and comes back once.
     """
 
+    shares_files = False
+
     def __init__(self, address: str, workers: int | None = None) -> None:
         """Connect to nothing yet; the arguments are those of `connected`."""
         self._address, self._local_workers = address, workers

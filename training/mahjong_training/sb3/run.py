@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,14 +17,14 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device
 from mahjong_env import __version__
-from mahjong_training.config import PpoSettings, TrainSb3Config
+from mahjong_training.config import TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.limits import check_settings
 from mahjong_training.sb3.networks import TablePolicy, new_learner
 from mahjong_training.sb3.vec_env import TableVecEnv
 from mahjong_training.sb3.warm_start import imitate, play_decisions, read_decisions, recorded_games
@@ -53,22 +53,10 @@ class Sb3Run(BaseRun[TrainSb3Config]):
     @staticmethod
     def check(config: TrainSb3Config) -> None:
         """Check settings; see `BaseRun.check`."""
-        counts = (
-            *("total_steps", "tables", "width", "layers", "threads", "evaluations", "evaluation_deals"),
-            *("warm_start_epochs", "n_steps", "batch_size", "n_epochs"),
-        )
-        check_counts(**{name: getattr(config, name) for name in counts})
-        check_seed(config.seed)
+        check_settings(config, zero=("warm_start_steps",))
         find_device(config.device)
-        for name in (*(item.name for item in fields(PpoSettings)), "vf_coef", "warm_start_learning_rate"):
-            if not 0 <= getattr(config, name) < float("inf"):
-                raise TrainingError(
-                    f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
-                )
         if not (config.opponents and config.evaluation_agents):
             raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
-        if config.warm_start_steps < 0:
-            raise TrainingError(f"--warm-start-steps must be at least 0, not {config.warm_start_steps}")
         if not config.resume and config.total_steps < config.tables:
             raise TrainingError(
                 f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
@@ -121,11 +109,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         policy = self.model.policy
         assert isinstance(policy, TablePolicy)
         return policy.network
-
-    @property
-    def learned(self) -> int:
-        """Decisions that were learned from."""
-        return self.steps
 
     @property
     def total(self) -> int:
@@ -208,8 +191,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             "network": self.network.state_dict(),
             "optimiser": self.model.policy.optimizer.state_dict(),
             "steps": self.steps,
-            "is_due": self.is_due,
-            "seconds": self.seconds,
             "best_points": self.best_points,
         }
 
@@ -218,9 +199,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self.network.load_state_dict(state["network"])
         self.model.policy.optimizer.load_state_dict(state["optimiser"])
         self.steps = self.model.num_timesteps = int(state["steps"])
-        self.is_due, self._has_begun = bool(state["is_due"]), True
-        self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
-
-    def resumed(self) -> None:
-        """Deal other tables than those before the checkpoint."""
+        self.best_points, self._has_begun = float(state["best_points"]), True
+        # Other tables than those before the checkpoint.
         self.env.seed(training_seed(self.config.seed, self.steps))

@@ -16,7 +16,7 @@ from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
 from mahjong_env import NUM_ACTIONS, Engine, Rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
-from mahjong_training.learning.rewards import Paid, Points, Reward, pay, potential
+from mahjong_training.learning.rewards import Paid, Reward, pay, points, potential
 from mahjong_training.seeds import training_seed
 
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
@@ -67,7 +67,7 @@ class TableVecEnv(VecEnv):
             rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise", record=record
         )
         self.render_mode = None  # VecEnv's constructor asks for it
-        self.rules, self.reward, self.gamma = rules, reward or Points(), gamma
+        self.rules, self.reward, self.gamma = rules, reward or points, gamma
         super().__init__(num_tables, *learner_spaces())
         self.seed(seed)
         self._rng = np.random.default_rng(seed)
