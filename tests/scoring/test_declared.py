@@ -15,7 +15,6 @@ import mahjong_env
 from mahjong_env import score
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.hands.codes import encode
-from mahjong_env.scoring.payments import Payer, Payment, owed
 from mahjong_env.scoring.readings import THIRTEEN_ORPHANS, Concealed
 from mahjong_env.scoring.rows import ByHand, ByKnob, Row, names
 from mahjong_env.variants.hebei import PATTERNS, Hebei
@@ -69,35 +68,6 @@ def test_rules_that_have_scored_are_pickled_by_their_knobs():
     rules = mahjong_env.rules("hebei", cap=8)
     score(rules, **SIMPLE)
     assert pickle.loads(pickle.dumps(rules)) == rules
-
-
-# --- Who pays -------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Wins:
-    """What `owed` looks at."""
-
-    source: Any
-    seat: Any
-    from_seat: Any
-    num_melds: Any
-
-
-@pytest.mark.parametrize(
-    ("payer", "expected"),
-    [
-        (Payer.ALL_PAY, [[0, 1, 2, 3]]),
-        (Payer.GIVER_PAYS, [[0, 0, 2, 0]]),
-        (Payer.GIVER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
-    ],
-)
-def test_each_way_to_pay(payer, expected):
-    payers = Payment(discard=payer).by_source(mahjong_env.rules("hebei"))
-    wins: Any = _Wins(np.array([1]), np.array([0]), np.array([2]), np.zeros((1, 4)))
-    assert owed(payers, wins, np.array([[9, 1, 2, 3]])).tolist() == expected
-    liable = np.array([1], np.int8)
-    assert owed(payers, wins, np.array([[9, 1, 2, 3]]), liable).tolist() == [[0, 6, 0, 0]]
 
 
 # --- Tiles turned up after a win; what they change: tests/outside/guangdong_mahjong/cases.toml -----------------------
