@@ -6,14 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import mahjong_env
 from support.architecture import LAYERS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = [line for line in TEXT.splitlines() if line.startswith("| ") and not line.startswith("| to ")]
 MADE_LATER = ("runs/", "build/", "dist/")
 
 
@@ -40,16 +37,6 @@ def test_every_path_exists():
 def test_a_path_that_is_gone_is_found():
     found = [exists(path) for path in paths_in("`engine/step.py` `engine/gone.py` `a b/c.py` `gone.py`")]
     assert found == [True, False, False]
-
-
-TASKS = ("add an agent", "a network", "a reward", "a setting of the learner", "a column", "a hint")
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_everyday_tasks_have_a_row(task):
-    rows = [row for row in ROWS if task in row.split("|")[1]]
-    assert rows
-    assert all(any(paths_in(row)) for row in rows)
 
 
 # --- The citation and the changelog ----------------------------------------------------------------------------------

@@ -235,13 +235,6 @@ class TestRuns:
         assert "in 3 parts (--parts, which a run keeps)" in told
         assert read_checkpoint(folder.checkpoint)["hands"] == 6
 
-    @pytest.mark.usefixtures("measured")
-    def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
-        asked = []
-        monkeypatch.setattr(ppo_run, "new_executor", lambda *how: asked.append(how) or LocalExecutor())
-        ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
-        assert asked == [(2, None, 1)]
-
     @pytest.mark.thorough
     def test_learns_from_a_reward_and_inputs_of_ones_own(self, whole, tmp_path):
         reward, features = f"{EXAMPLES / 'my_reward.py'}:Patient?weight=2", f"{EXAMPLES / 'my_features.py'}:Late"
