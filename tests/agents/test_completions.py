@@ -1,4 +1,4 @@
-"""Completions are complete and priced by the variant; the next draws against an enumeration with the public scoring."""
+"""Completions are complete and priced by the variant; next draws against an enumeration; plans and their distances."""
 
 from __future__ import annotations
 

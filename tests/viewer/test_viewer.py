@@ -1,4 +1,4 @@
-"""The viewer's page: the whole match is in it, and nothing is loaded."""
+"""Pages: a whole match, or a described hand explained, is in one, and nothing is loaded."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Evaluations: trained policies beside their teachers and what they were; tables that fit; errors before the work."""
+"""`evaluate`: own agents, bots, policies beside their teachers and what they were; what was played before an error."""
 
 from __future__ import annotations
 

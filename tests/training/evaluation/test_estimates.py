@@ -1,4 +1,4 @@
-"""Stopping early: all looks together are right 95 times of 100, whatever makes one stop."""
+"""Intervals are right 95 times of 100: of skewed points, of few deals, and all looks of one that may stop together."""
 
 from __future__ import annotations
 

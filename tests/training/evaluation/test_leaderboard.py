@@ -1,4 +1,4 @@
-"""The standing table: rows that depend on an agent and the levels alone, and that are not played twice."""
+"""The standing table: rows that depend on an agent and the levels alone; ceilings, and matrices of who beats whom."""
 
 from __future__ import annotations
 

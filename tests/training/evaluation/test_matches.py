@@ -1,4 +1,4 @@
-"""Line-ups: the same deals in every order of seats, and how sure their means are."""
+"""Line-ups: who meets whom and sits where, and the same deals in every order of seats."""
 
 from __future__ import annotations
 

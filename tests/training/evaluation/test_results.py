@@ -1,4 +1,4 @@
-"""Results: differences on the same deals, and the verdict in a sentence."""
+"""Results: differences on the same deals, the verdict in a sentence, and what is counted of how hands were played."""
 
 from __future__ import annotations
 
