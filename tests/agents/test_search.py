@@ -48,7 +48,7 @@ def test_few_decisions_are_played_out_on_all_worlds_at_once_but_for_a_time(setti
 
     played = []
     agent = Counting(rollouts=40, base="greedy", **settings)
-    agent.act(in_mid_hand("hebei", games=1).view(), np.random.default_rng(0))
+    agent.act(in_mid_hand("hebei", 1, 40).view(), np.random.default_rng(0))
     assert played == rounds
 
 
