@@ -97,8 +97,6 @@ class Luck:
         self._code = np.full((games, seats, 4), -1, np.int32)
         self._helps, self._distance = np.zeros((games, seats), np.uint64), np.zeros((games, seats), np.int8)
         self._front, self._back = state.front.copy(), state.back.copy()
-        self._wall_size = state.wall.shape[1]
-        self._in_wall = state.wall_counts(np.arange(games))
         self._person_at = state.person_at.astype(np.intp)
         left = state.left(np.arange(games)).astype(np.float64)
         self._drawable = left if drawable is None else np.full(games, float(drawable))
@@ -113,7 +111,7 @@ class Luck:
         """Look at [n] games after each of them was stepped."""
         state = self._state
         moved = (state.front[games] != self._front[games]) | (state.back[games] != self._back[games])
-        self._take_from_walls(games[moved])
+        self._front[games], self._back[games] = state.front[games], state.back[games]
         self._look(games[state.phase[games] != Phase.OVER])
         drew = games[moved]
         # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
@@ -157,22 +155,6 @@ class Luck:
             else:
                 self._noted.append(_in_units(self._sums[part]))
         self._waiting, self._draws_waiting = [], 0
-
-    def _take_from_walls(self, games: NDArray[np.intp]) -> None:
-        state, last = self._state, self._wall_size - 1
-        if state.has_private_walls:
-            # What is left of all walls is as likely to be drawn: nobody knows which tile lies in whose.
-            self._in_wall[games], self._front[games] = state.wall_counts(games), state.front[games]
-            return
-        for now, before, is_front in ((state.front, self._front, True), (state.back, self._back, False)):
-            while True:
-                games_left = games[before[games] < now[games]]
-                if not games_left.size:
-                    break
-                taken = before[games_left]
-                tile = state.wall[games_left, taken if is_front else last - taken]
-                self._in_wall[games_left, tile] -= 1
-                before[games_left] += 1
 
     def _look(self, games: NDArray[np.intp]) -> None:
         """Bring up to date what helps the hands that have changed; of a seat that has drawn, its hand before that."""
@@ -286,7 +268,8 @@ class _Draws:
         self.engine, self.games, state = luck._engine, games, luck._state
         rows = self.rows
         self.seat, self.kind = state.turn[games].astype(np.intp), state.drawn[games].astype(np.intp)
-        self.wall = luck._in_wall[games, :NUM_KINDS] * luck._stays
+        # Of private walls too all that is left is as likely: nobody knows which tile lies in whose.
+        self.wall = state.wall_counts(games)[:, :NUM_KINDS] * luck._stays
         self.wall[rows, self.kind] += 1
         self.hand = state.hand[games, self.seat]
         self.hand[rows, self.kind] -= 1

@@ -437,8 +437,9 @@ class State:
 
     def wall_counts(self, games: Games) -> Int8Array:
         """[n, 42] tiles of each kind that are `undrawn`."""
-        row, place = np.nonzero(self.undrawn(games))
-        counts = np.bincount(row * NUM_ALL_KINDS + self.wall[games[row], place], minlength=len(games) * NUM_ALL_KINDS)
+        size = len(games) * NUM_ALL_KINDS
+        counted = self.wall[games] + np.arange(0, size, NUM_ALL_KINDS)[:, None]
+        counts = np.bincount(counted[self.undrawn(games)], minlength=size)
         return counts.reshape(len(games), NUM_ALL_KINDS).astype(np.int8)
 
     def next_tiles(self, games: Games, number: int) -> Int8Array:

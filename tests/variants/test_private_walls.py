@@ -87,10 +87,10 @@ def test_luck_counts_the_tiles_of_all_private_walls():
     luck = Luck(engine, weights_of(engine.rules))
     for _ in play(engine, "random", 40):
         luck.add(np.flatnonzero(engine.seat_to_act >= 0))
-    live = np.flatnonzero(engine.seat_to_act >= 0)
-    assert live.size
-    assert (luck._in_wall[live] == engine.hidden(live).wall_counts).all()
-    assert luck.sums[live].any()
+    latest = luck._waiting[-1]
+    left = engine.hidden(latest.games).wall_counts[:, :34].sum(axis=1)
+    assert (latest.wall.sum(axis=1) == left + 1).all()
+    assert luck.sums.any()
 
 
 @pytest.mark.parametrize(

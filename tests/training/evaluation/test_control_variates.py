@@ -63,16 +63,6 @@ class TestInnovations:
         assert checked == 6
 
     @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
-    def test_the_wall_is_known_exactly(self, variant):
-        def check(engine, luck):
-            state, last = engine.state, engine.state.wall.shape[1]
-            for game in range(engine.num_games):
-                lying = state.wall[game, state.front[game] : last - state.back[game]]
-                np.testing.assert_array_equal(luck._in_wall[game], np.bincount(lying, minlength=42))
-
-        play(variant, [GreedyAgent()], 3, 6, each=check)
-
-    @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
     def test_they_sum_to_zero_over_the_seats(self, variant):
         _, luck = play(variant, [GreedyAgent()], 8, 7)
         assert np.abs(luck.sums).max() > 0.5
