@@ -70,35 +70,31 @@ def bring_nearer(
     for seat in range(state.num_seats):
         row = np.flatnonzero(~kept[:, seat])
         game = games[row]
-        melds = state.num_melds[game, seat].astype(np.intp)
-        target = opponent_hands.draw(state.river_size[game, seat].astype(np.intp), melds, rng)
-        _exchange(state, game, seat, np.maximum(rules.sets - melds, 0), target, rng)
+        target = opponent_hands.draw(state.river_size[game, seat], state.num_melds[game, seat], rng)
+        _exchange(state, rules, game, seat, target, rng)
 
 
 def distances_of_hands(state: State, rules: Rules, games: Games, seats: Games) -> NDArray[np.int8]:
     """Return [n] how many tiles of sets and a pair hands lack."""
-    short, wilds = _nearest(state, games, seats, _sets_wanted(state, rules, games, seats))
+    short, wilds = _nearest(state, rules, games, seats)
     return np.maximum(short.short - wilds, np.int8(0))
 
 
-def _sets_wanted(state: State, rules: Rules, games: Games, seats: Games) -> NDArray[np.intp]:
-    return np.maximum(rules.sets - state.num_melds[games, seats].astype(np.intp), 0)
-
-
-def _nearest(state: State, games: Games, seats: Games, sets: NDArray[np.intp]) -> tuple[Cheapest, NDArray[np.int8]]:
+def _nearest(state: State, rules: Rules, games: Games, seats: Any) -> tuple[Cheapest, NDArray[np.int8]]:
     """Return the cheapest hands [n], and the wild tiles [n] that they do not count."""
+    sets = np.maximum(rules.sets - state.num_melds[games, seats].astype(np.intp), 0)
     natural, wilds = split_wilds(state.hand[games, seats], state.wild[games])
     return cheapest_hands(encode(natural).T, sets), wilds
 
 
 def _exchange(
-    state: State, game: Games, seat: int, sets: NDArray[np.intp], target: NDArray[np.intp], rng: np.random.Generator
+    state: State, rules: Rules, game: Games, seat: int, target: NDArray[np.intp], rng: np.random.Generator
 ) -> None:
     """Exchange a tile at a time, until hands are no farther than their targets or nothing in the wall helps."""
     for _ in range(_MOST_EXCHANGES):
-        hands, wilds = _nearest(state, game, np.full(len(game), seat), sets)
+        hands, wilds = _nearest(state, rules, game, seat)
         far = np.flatnonzero(hands.short - wilds > target)
-        game, sets, target = game[far], sets[far], target[far]
+        game, target = game[far], target[far]
         wall = state.wall[game]
         length, is_left = wall.shape[1], state.undrawn(game)
         helps, spare = (unpack(kinds[far]) for kinds in (kinds_that_help(hands), kinds_to_spare(hands)))
@@ -109,7 +105,7 @@ def _exchange(
         possible = np.flatnonzero(is_wanted.any(axis=1) & (spares > 0).any(axis=1))
         if not possible.size:
             return
-        game, sets, target, every = game[possible], sets[possible], target[possible], np.arange(len(possible))
+        game, target, every = game[possible], target[possible], np.arange(len(possible))
         taken = (is_wanted[possible] * rng.random((len(possible), length))).argmax(axis=1)
         given = (spares[possible] * rng.random((len(possible), NUM_KINDS))).argmax(axis=1)
         state.hand[game, seat, given] -= 1

@@ -112,15 +112,12 @@ class Layout:
         """Lay the pieces out one after another.
 
         Raises:
-            TypeError: a piece has no writer.
             ValueError: two pieces have one name.
         """
         self.pieces = tuple(pieces)
         self._planes: dict[str, slice] = {}
         start = 0
         for piece in self.pieces:
-            if not callable(piece.write):
-                raise TypeError(f"the piece {piece.name!r} of the observation has no writer")
             if piece.name in self._planes:
                 raise ValueError(f"two pieces of the observation are called {piece.name!r}")
             self._planes[piece.name] = slice(start, start + piece.planes)
@@ -188,13 +185,10 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
     """The piece "facts" of these facts in their order, and the places [of planes * 34] that each takes.
 
     Raises:
-        TypeError: a fact has no reader.
         ValueError: two facts have one name.
     """
     facts, places, end = tuple(facts), {}, 0
     for fact in facts:
-        if not callable(fact.read):
-            raise TypeError(f"the fact {fact.name!r} of the observation has no reader")
         if fact.name in places:
             raise ValueError(f"two facts of the observation are called {fact.name!r}")
         places[fact.name] = slice(end, end + fact.places)
@@ -208,9 +202,13 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
         # Apart from the observations, where it stays in the processor's cache; they are written once.
         rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
         for fact, place, start in columns:
-            numbers = shown(fact, seen) if fact.is_open_ended else fact.read(seen)
+            numbers = fact.read(seen)
             if numbers is None:
                 continue
+            if fact.is_open_ended:
+                numbers = np.minimum(numbers, _limit(fact.high))
+                if fact.low < 0:
+                    numbers = np.maximum(numbers, _limit(fact.low))
             if fact.by_slot:
                 put_slots(rows[:, place], numbers)
             else:
@@ -232,12 +230,3 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
         scale=spread([fact.scale for fact in facts], 1),
     )
     return piece, places
-
-
-def shown(fact: Fact, seen: Any) -> Any:
-    """A fact as observations show it: [n] or [n, 4] integers within its range; None: 0 everywhere."""
-    numbers = fact.read(seen)
-    if fact.is_open_ended and numbers is not None:
-        numbers = np.minimum(numbers, _limit(fact.high))
-        return np.maximum(numbers, _limit(fact.low)) if fact.low < 0 else numbers
-    return numbers

@@ -7,7 +7,7 @@ import pytest
 
 import mahjong_env
 from mahjong_env import OBSERVATION_FACTS, OBSERVATION_PIECES, VARIANTS, Deal, RulesError, View, action, make_engine
-from mahjong_env.observation.declaration import Fact, Layout, Piece, lay_out_facts
+from mahjong_env.observation.declaration import Layout, lay_out_facts
 from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.ruleset.questions import Circumstance
 from mahjong_env.state.arrays import Phase
@@ -287,13 +287,11 @@ def test_views_have_an_array_for_every_fact():
 # --- How pieces are declared --------------------------------------------------------------------------------------
 
 
-def test_a_piece_without_a_writer_and_a_fact_without_a_reader_are_refused():
-    with pytest.raises(TypeError):
-        Piece("new", 1, "something new")
-    with pytest.raises(TypeError, match="the piece 'new' of the observation has no writer"):
-        Layout([*OBSERVATION_PIECES, Piece("new", 1, "something new", None)])
-    with pytest.raises(TypeError, match="the fact 'new' of the observation has no reader"):
-        lay_out_facts([*OBSERVATION_FACTS, Fact("new", "something new", None)], "")
+def test_two_pieces_and_two_facts_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="two pieces of the observation are called 'hand'"):
+        Layout([*OBSERVATION_PIECES, OBSERVATION_PIECES[0]])
+    with pytest.raises(ValueError, match="two facts of the observation are called 'phase'"):
+        lay_out_facts([*OBSERVATION_FACTS, OBSERVATION_FACTS[0]], "")
 
 
 def test_there_is_no_fifth_mark():

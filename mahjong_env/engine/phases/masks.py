@@ -19,16 +19,10 @@ _TURN, _STRANDED, _OVER = (np.array(phase, np.int8) for phase in (Phase.TURN, Ph
 _NONE, _ALL_FOUR = np.array(0, np.int8), np.array(4, np.int8)
 
 
-def _masks_of_options() -> BoolArray:
-    """[64, 109] the mask for each combination of option bits: the claims that they name, and pass; 0 is nothing."""
-    masks = np.zeros((64, NUM_ACTIONS), np.bool_)
-    masks[:, OPTION_ACTIONS] = np.arange(64)[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
-    masks[1:, PASS] = True
-    return masks
-
-
-MASKS_OF_OPTIONS: Final = _masks_of_options()
-"""[64, 109] the mask of a seat that is asked, by its option bits."""
+MASKS_OF_OPTIONS: Final = np.zeros((64, NUM_ACTIONS), np.bool_)
+"""[64, 109] the mask of a seat that is asked, by its option bits: the claims that they name, and pass; 0 is nothing."""
+MASKS_OF_OPTIONS[:, OPTION_ACTIONS] = np.arange(64)[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+MASKS_OF_OPTIONS[1:, PASS] = True
 
 
 def write_masks(context: StepContext, games: Games) -> None:
