@@ -241,7 +241,7 @@ FAULTS = (
     ),
     *faults(
         "agents/mahjong_agents/policy/agent.py",
-        "agents/test_shipped_policies.py",
+        "agents/test_policy.py",
         (
             "the-least-likely-is-played",
             "else greatest_of_rows(scores, ",
