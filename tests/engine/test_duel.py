@@ -1,6 +1,6 @@
 """Engine and referee play the same games: after every action they must agree on everything (tests/support/duel.py).
 
-Matches, greedy play and house rules: tests/oracle/test_proof.py; `make proof` plays many more.
+Greedy play and house rules: tests/oracle/test_proof.py; `make proof` plays many more.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.engine.phases import settle
+from mahjong_env.testing.play import choose_actions
 from oracle.referee import hangzhou
-from support.duel import DisagreementError, Duel, choose_random, choose_with, duel
+from support.duel import DisagreementError, Duel, choose_with, duel
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_random_play(variant):
-    assert duel(variant, 50, seed=1, choose=choose_random) == 50
+def test_random_and_eager_play_over_matches(variant):
+    assert duel(variant, 16, seed=1, choose=choose_actions, num_hands=6) == 96
 
 
 def test_a_match_by_points_is_cut_after_200_hands(monkeypatch):
