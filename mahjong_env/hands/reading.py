@@ -26,13 +26,9 @@ from mahjong_env.hands.codes import (
     merge_groups,
     split_groups,
 )
-from mahjong_env.hands.summaries import (
-    facts,
-    is_group_complete,
-    short_of_sets_and_pair,
-    short_with_each,
-    suit_summaries,
-)
+from mahjong_env.hands.distance import cheapest_hands, kinds_that_help
+from mahjong_env.hands.kind_sets import ALL_KINDS, members, pack
+from mahjong_env.hands.summaries import facts, is_group_complete
 from mahjong_env.hands.tables import load_steps, load_table
 
 MOST_WILDS = 4
@@ -198,6 +194,7 @@ def _substitutions(
     """
     if (wilds > MOST_WILDS).any():
         raise ValueError(f"a hand has {wilds.max()} wild tiles, at most {MOST_WILDS} are possible")
+    allowed = pack(kinds[None])
     hand, lowest = np.zeros((2, 0), np.intp)  # ``lowest``: the kind that was put in last
     filled = counts[:0]
     for left in range(int(wilds.max(initial=0)), -1, -1):
@@ -206,19 +203,16 @@ def _substitutions(
         if not left or not hand.size:
             continue
         held = np.minimum(filled, _FOUR)
-        codes = encode(held)
-        short = short_with_each(codes)
-        full, kind = (filled >= _FOUR).nonzero()
-        if full.size:
-            short[full, kind] = short_of_sets_and_pair(suit_summaries(codes))[full] - 1
-            short -= (filled - held).sum(axis=1, keepdims=True, dtype=np.int8)
-        fits = (short < left) & kinds
-        fits[: len(lowest)] &= lowest[:, None] <= _KINDS
-        row, lowest = fits.nonzero()
+        tiles = filled.sum(axis=1, dtype=np.int8)
+        nearest = cheapest_hands(encode(held).T, (tiles + left - 2) // 3)
+        possible = (kinds_that_help(nearest) | pack(held == _FOUR)) & allowed
+        possible[nearest.short > left + tiles - held.sum(axis=1, dtype=np.int8)] = 0
+        possible[: len(lowest)] &= ALL_KINDS << lowest.astype(np.uint64)
+        row, lowest = members(possible)
         hand, filled = hand.take(row), filled.take(row, axis=0)
         filled[np.arange(len(row)), lowest] += 1
-    crowded = np.flatnonzero((filled > _FOUR).any(axis=1))
-    if crowded.size:
+    if filled.max(initial=0) > _FOUR:
+        crowded = np.flatnonzero((filled > _FOUR).any(axis=1))
         wrong = crowded[~_is_complete(filled.take(crowded, axis=0))]
         hand, filled = np.delete(hand, wrong), np.delete(filled, wrong, axis=0)
     wild_as = filled - counts.take(hand, axis=0)
