@@ -19,7 +19,7 @@ WITHOUT_PAGE = re.compile(r"rulebook \d|\b00[0-4] §|\bdocument 00[0-4]\b|\brule
 """How the rules were cited before they had pages."""
 
 SOURCES = ("mahjong_env", "agents", "training", "tests")
-NOT_READ = ("test_citations.py", "test_page.py", "test_terminal.py")
+NOT_READ = ("test_citations.py", "test_page.py", "test_cli.py")
 """Files in which a citation is an example of one."""
 
 
