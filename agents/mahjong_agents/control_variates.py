@@ -343,9 +343,14 @@ class _Draws:
     def _planes(self) -> CountPlanes:
         return count_planes(self.wall)
 
+    @cached_property
+    def total(self) -> NDArray[np.int64]:
+        """[n] the number of tiles that might have been drawn."""
+        return self.wall.sum(axis=1)
+
     def shares(self, kinds: KindSets) -> NDArray[np.float64]:
         """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
-        return np.asarray(count_tiles(kinds, self._planes) / self.wall.sum(axis=1))
+        return np.asarray(count_tiles(kinds, self._planes) / self.total)
 
     def innovations(self, *kinds: KindSets) -> NDArray[np.float64]:
         """Return [q, n] 1 where the tile was one of these q times [n] kinds, else 0, less the probability of that."""
@@ -461,5 +466,5 @@ def _payments(draws: _Draws) -> Iterator[_Innovation]:
         return
     scores = draws.engine.rules.score(draws.wins)
     paid, row, kind = np.where(scores.legal[:, None], scores.payments, 0), draws.won_in, draws.won_by
-    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.wall.sum(axis=1)[row]
+    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.total[row]
     yield "own win", paid * innovation[:, None], draws.won_how - _FIRST["own win"] + draws.part[row]

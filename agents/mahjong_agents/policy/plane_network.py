@@ -105,6 +105,20 @@ class PolicyNetwork(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return [n, 109] logits, illegal actions not masked, and [n, 1] values, for inputs [n, F] float."""
+        hidden, facts = self._read(inputs)
+        return self._logits(hidden, facts), self.value(hidden)
+
+    def forward_actor(self, inputs: Tensor) -> Tensor:
+        """Return the logits alone."""
+        return self._logits(*self._read(inputs))
+
+    def forward_critic(self, inputs: Tensor) -> Tensor:
+        """Return the values alone, in two thirds of the time."""
+        value: Tensor = self.value(self._read(inputs)[0])
+        return value
+
+    def _read(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the last hidden layer, and the facts of each action [n, 109, facts]."""
         hand = inputs[:, :_HAND, None] >= self.thresholds
         planes = inputs[:, _HAND:OBSERVATION_SIZE] * self.scale
         ahead = inputs[:, OBSERVATION_SIZE:SIZE]
@@ -112,16 +126,12 @@ class PolicyNetwork(nn.Module):
         near = nn.functional.one_hot(ahead[:, -1].long(), NEAREST_LIMIT + 1)
         hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float()], dim=1))
         facts = torch.stack([*(behind == k for k in range(BEHIND_LIMIT)), helping], dim=2).float()
+        return hidden, facts
+
+    def _logits(self, hidden: Tensor, facts: Tensor) -> Tensor:
         gate = self.gate(hidden).view(len(hidden), _GROUPS, BEHIND_LIMIT + 1)
-        return self.dense(hidden) + (gate[:, self.group] * facts).sum(dim=2), self.value(hidden)
-
-    def forward_actor(self, inputs: Tensor) -> Tensor:
-        """Return the logits alone."""
-        return self(inputs)[0]
-
-    def forward_critic(self, inputs: Tensor) -> Tensor:
-        """Return the values alone."""
-        return self(inputs)[1]
+        logits: Tensor = self.dense(hidden) + (gate[:, self.group] * facts).sum(dim=2)
+        return logits
 
 
 def _linear(size: int, width: int, gain: float = 0.01) -> nn.Linear:
