@@ -231,8 +231,7 @@ def evaluate_actions(
         TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
             as neither 1 nor persons.
     """
-    is_number = is_integer(worlds)
-    if not is_number or not 1 <= worlds <= _MOST_WORLDS:
+    if not is_integer(worlds) or not 1 <= worlds <= _MOST_WORLDS:
         raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
     for name, budget in (("width", width), ("milliseconds", milliseconds)):
         if budget is not None and not 0 < budget < np.inf:

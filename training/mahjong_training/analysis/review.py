@@ -42,8 +42,8 @@ class Review(Study):
         Raises:
             MahjongError: settings, records, deals or agents cannot be used.
         """
-        self.positions = find_positions(config) if record is None else _recorded(record, config)
         check_settings(config, zero=("seat",))
+        self.positions = find_positions(config) if record is None else _recorded(record, config)
         super().__init__(config, self.positions.record.rules)
         self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
         self.about = self.positions.record.to_json()

@@ -181,13 +181,16 @@ class RunFolder:
             return []
         try:
             with self.curve.open(newline="", encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
+                reader = csv.DictReader(file)
+                rows = list(reader)
+            if lacking := {"against", "steps", *_CURVE_NUMBERS} - set(reader.fieldnames or ()):
+                raise ValueError(f"no columns {', '.join(sorted(lacking))}")
             for row in rows:
-                if not row["against"] or int(row["steps"]) < 0 or None in row:
+                if not row["against"] or not 0 <= int(row["steps"]) < 2**53 or None in row:
                     raise ValueError(f"a line {list(row.values())}")
                 for name in (*_CURVE_NUMBERS, *(name for name in row if name.startswith(MEAN_PLACE))):
                     float(row[name])
-        except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        except (OSError, ValueError, TypeError, csv.Error) as error:
             raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
         return rows
 
