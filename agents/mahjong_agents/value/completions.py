@@ -19,7 +19,7 @@ from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, cou
 from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
-from mahjong_env.scoring.wins import Source, Wins
+from mahjong_env.scoring.wins import Scores, Source, Wins
 
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
 _CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
@@ -30,6 +30,8 @@ SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 # The last place, reached by -1, is for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
 _MOST_STEPS: Final = 20
+_MOST_READ: Final = 0.75
+"""If more of the complete hands may win, all are priced as they are: to take some costs more."""
 _SCARCE: Final = 0.02  # weight of a kind that is wanted, but of which no tile is left
 
 
@@ -190,7 +192,18 @@ def price(
         floor=nothing > 0,
         turned_up=np.zeros((len(row), 0), np.int8),
     )
-    scores = view.rules.score(wins)
+    if not view.rules.judges_by_score:
+        # In Wuhan six of seven may not win, which is decided without reading their tiles.
+        legal = np.flatnonzero(view.rules.legal(wins))
+        if len(legal) < _MOST_READ * len(row):
+            prices = np.zeros(len(row))
+            prices[legal] = _paid(view.rules.score(wins.take(legal)))
+            return prices
+    return _paid(view.rules.score(wins))
+
+
+def _paid(scores: Scores) -> NDArray[np.float64]:
+    """Return [n] what winners are paid; 0 where they may not win."""
     return np.where(scores.legal, scores.payments[:, 0], 0).astype(np.float64)
 
 
