@@ -67,6 +67,11 @@ class CountPlanes(NamedTuple):
         ones, twos, fours = (unpack(plane).astype(np.int8) for plane in self)
         return ones + 2 * twos + 4 * fours
 
+    def with_tile(self, tile: KindSets) -> CountPlanes:
+        """Put one tile into each hand; ``tile`` [m] uint64 is its kind, or no kind."""
+        carry = tile & self.ones
+        return CountPlanes(self.ones ^ tile, self.twos ^ carry, self.fours ^ (carry & self.twos))
+
     def without(self, tile: KindSets) -> CountPlanes:
         """Take one tile out of each hand; ``tile`` [m] uint64 is its kind, or no kind."""
         borrow = tile & ~self.ones

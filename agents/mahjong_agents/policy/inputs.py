@@ -38,6 +38,7 @@ _MARKS: Final = 4
 _HONOUR: Final = 3  # the group of honours
 _SUIT: Final = SUIT.astype(np.intp)
 _RANK: Final = np.arange(NUM_KINDS) % RANKS
+_BYTE_OF_SUIT: Final = np.uint32(1) << np.uint32(8) * _SUIT.astype(np.uint32)
 _EDGE: Final = np.where(_SUIT == _HONOUR, 0, np.minimum(_RANK, RANKS - 1 - _RANK)).astype(np.int8)
 _IS_258: Final = (_SUIT != _HONOUR) & (_RANK % 3 == 1)
 # Rows of counts with two empty places on both sides of each suit and each honour: neighbours are a step away.
@@ -234,16 +235,18 @@ class _ActionFeatures:
         # The kind that each action is about: the tile given up, or the one offered.
         offered = np.maximum(view.offered, view.drawn)[row]
         self.kind = np.where(action < CHOW_LOW, action % NUM_KINDS, np.maximum(offered, 0)).astype(np.intp)
+        # [n, slot, group] added up in one number for the four groups, a byte each; a kong whose kind is hidden counts
+        # as one of the first suit.
         exists = view.meld_type > MeldType.NONE
-        group = np.where(exists, _SUIT[np.maximum(view.meld_kind, 0)], -1)
-        self.melds_of_suit = np.stack([(group == suit).sum(axis=2) for suit in range(4)], axis=2)  # [n, slot, group]
+        by_suit = (_BYTE_OF_SUIT.take(np.maximum(view.meld_kind, 0)) * exists).sum(axis=2, dtype="<u4")
+        self.melds_of_suit = by_suit.view(np.int8).reshape(*by_suit.shape, 4)
         # [n, slots] the melds of each slot if they are all of one suit, else 0
         number = view.num_melds
         self.single_suits = np.where(self.melds_of_suit[:, :, :3].max(axis=2) == number, number, 0)
         self.has_chow = (view.meld_type[:, 0] == MeldType.CHOW).any(axis=1)
-        suits = self.natural[:, : 3 * RANKS].reshape(n, 3, RANKS).sum(axis=2)
+        suits = self.natural[:, : 3 * RANKS].reshape(n, 3, RANKS).sum(axis=2, dtype=np.int8)
         self.of_suit = suits + 3 * self.melds_of_suit[:, 0, :3]
-        self.honours = self.natural[:, 3 * RANKS :].sum(axis=1) + 3 * self.melds_of_suit[:, 0, 3]
+        self.honours = self.natural[:, 3 * RANKS :].sum(axis=1, dtype=np.int8) + 3 * self.melds_of_suit[:, 0, 3]
         self.longest = self.of_suit.argmax(axis=1)
         self.hands = concealed(view, self.every)
         self._find_plans()
@@ -417,7 +420,8 @@ class _ActionFeatures:
         facts |= {f"phase {phase}": view.phase == phase for phase in range(1, 6)}
         facts |= {f"opening {stage}": view.opening == stage for stage in range(1, 4)}
         facts |= {f"dealer {slot}": view.dealer == slot for slot in range(4)}
-        flowers, pungs = view.flowers.sum(axis=2), (view.meld_type > MeldType.CHOW).sum(axis=2)
+        flowers = view.flowers.sum(axis=2, dtype=np.int8)
+        pungs = (view.meld_type > MeldType.CHOW).sum(axis=2, dtype=np.int8)
         facts["flowers"], facts["own pungs"] = flowers[:, 0], pungs[:, 0]
         for slot in _OTHERS:
             facts[f"offered by {slot}"] = view.offered_from == slot

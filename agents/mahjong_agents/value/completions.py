@@ -30,8 +30,6 @@ SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 # The last place, reached by -1, is for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
 _MOST_STEPS: Final = 20
-_MOST_READ: Final = 0.75
-"""If more of the complete hands may win, all are priced as they are: to take some costs more."""
 _SCARCE: Final = 0.02  # weight of a kind that is wanted, but of which no tile is left
 
 
@@ -192,14 +190,13 @@ def price(
         floor=nothing > 0,
         turned_up=np.zeros((len(row), 0), np.int8),
     )
-    if not view.rules.judges_by_score:
-        # In Wuhan six of seven may not win, which is decided without reading their tiles.
-        legal = np.flatnonzero(view.rules.legal(wins))
-        if len(legal) < _MOST_READ * len(row):
-            prices = np.zeros(len(row))
-            prices[legal] = _paid(view.rules.score(wins.take(legal)))
-            return prices
-    return _paid(view.rules.score(wins))
+    if not view.rules.has_wild:
+        return _paid(view.rules.score(wins))
+    # What wild tiles may stand for takes longer to read than to say who may win: in Wuhan one of seven.
+    legal = np.flatnonzero(view.rules.legal(wins))
+    prices = np.zeros(len(row))
+    prices[legal] = _paid(view.rules.score(wins if len(legal) == len(row) else wins.take(legal)))
+    return prices
 
 
 def _paid(scores: Scores) -> NDArray[np.float64]:
@@ -362,7 +359,8 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
     more.natural[every, kind] += ~is_wild
     codes = more.hands.codes.copy()
     codes[_GROUP[kind], every] += _POWER[kind] * ~is_wild
-    counts = None if more.hands.counts is None else count_planes(more.natural)
+    tile = BIT_OF_KIND.take(kind) * ~is_wild
+    counts = None if more.hands.counts is None else more.hands.counts.with_tile(tile)
     return more._replace(hands=replace(more.hands, codes=codes, wilds=more.hands.wilds + is_wild, counts=counts))
 
 
