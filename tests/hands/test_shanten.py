@@ -57,6 +57,15 @@ def test_orphans():
     np.testing.assert_array_equal(helps, more < now[:, None])
 
 
+def test_a_tile_more_and_a_tile_less():
+    counts, rng = some_hands(), np.random.default_rng(9)
+    kind = np.where(counts[np.arange(600), (at := rng.integers(0, 34, 600))] < 4, at, counts.argmin(axis=1))
+    planes = kind_sets.count_planes(counts)
+    more = planes.with_tile(kind_sets.BIT_OF_KIND[kind])
+    np.testing.assert_array_equal(more.counts(), counts + np.eye(34, dtype=np.int8)[kind])
+    np.testing.assert_array_equal(more.without(kind_sets.BIT_OF_KIND[kind]).counts(), counts)
+
+
 def pairs_by_hand(counts, wilds):
     """Take the seven cheapest pairs: a pair held costs 0, a single tile 1, a pair out of nothing 2."""
     costs = sorted(cost for n in counts for cost in [0] * (n // 2) + [1] * (n % 2))
