@@ -135,7 +135,7 @@ def _nash(found: Mapping[str, Any], variant: str) -> str:
 
 def _response(found: Mapping[str, Any], variant: str) -> str:
     how = found["how_response"]
-    budget = f"{how['hands']:,} hands, {how['seconds'] / 60:.0f} min"
+    budget = f"{how['hands']:,} hands, {max(how['seconds'] / 60, 1):.0f} min"
     return f"{cell(estimate(found['response']))} ({budget}; from {how['start']})"
 
 
