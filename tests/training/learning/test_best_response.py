@@ -99,7 +99,7 @@ def test_standings_keep_what_a_response_wins(tmp_path):
     found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run", kept=kept))
     rows = standing.Kept.read(kept).rows
     assert rows["hebei"]["closed-greedy"]["response"]["mean"] == pytest.approx(found.points.mean / found.sigma)
-    assert "(17 hands, 0 min; from greedy) |" in standing.page(rows)
+    assert "(17 hands, 1 min; from greedy) |" in standing.page(rows)
     with pytest.raises(TrainingError, match="without --knobs"):
         best_response.run(replace(CONFIG, knobs=("cap=8",), out=tmp_path / "other", kept=kept))
 
