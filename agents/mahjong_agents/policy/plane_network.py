@@ -113,7 +113,7 @@ class PolicyNetwork(nn.Module):
         return self._logits(*self._read(inputs))
 
     def forward_critic(self, inputs: Tensor) -> Tensor:
-        """Return the values alone, in two thirds of the time."""
+        """Return the values alone."""
         value: Tensor = self.value(self._read(inputs)[0])
         return value
 

@@ -19,7 +19,7 @@ from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, cou
 from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
-from mahjong_env.scoring.wins import Scores, Source, Wins
+from mahjong_env.scoring.wins import Source, Wins
 
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
 _CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
@@ -190,18 +190,15 @@ def price(
         floor=nothing > 0,
         turned_up=np.zeros((len(row), 0), np.int8),
     )
-    if not view.rules.has_wild:
-        return _paid(view.rules.score(wins))
-    # What wild tiles may stand for takes longer to read than to say who may win: in Wuhan one of seven.
-    legal = np.flatnonzero(view.rules.legal(wins))
+    priced = np.arange(len(row))
+    if view.rules.has_wild:
+        # Reading what wild tiles may stand for takes longer than deciding who may win; in Wuhan one of seven may.
+        priced = np.flatnonzero(view.rules.legal(wins))
+        wins = wins.take(priced)
+    scores = view.rules.score(wins)
     prices = np.zeros(len(row))
-    prices[legal] = _paid(view.rules.score(wins if len(legal) == len(row) else wins.take(legal)))
+    prices[priced] = np.where(scores.legal, scores.payments[:, 0], 0)
     return prices
-
-
-def _paid(scores: Scores) -> NDArray[np.float64]:
-    """Return [n] what winners are paid; 0 where they may not win."""
-    return np.where(scores.legal, scores.payments[:, 0], 0).astype(np.float64)
 
 
 def _is_fourth(
