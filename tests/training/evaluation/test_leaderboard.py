@@ -92,6 +92,19 @@ def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
     assert set(again) == {"random", "greedy", "closed-greedy"}
 
 
+def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
+    def met(*others):
+        return {"duels": dict.fromkeys(others, one), "nash_share": one}
+
+    one = {"mean": 1.0, "low": 0.5, "high": 1.5}
+    kept = standing.Kept(Path(), {})
+    assert kept.add("hebei", "policy", met("random", "greedy"))
+    assert not kept.add("hebei", "policy", {"points": one} | met("greedy", "value"))
+    assert kept.rows["hebei"]["policy"] == {"points": one} | met("random", "greedy")
+    assert kept.add("hebei", "policy", met("random", "greedy", "value"))
+    assert kept.rows["hebei"]["policy"] == {"points": one} | met("random", "greedy", "value")
+
+
 def test_few_matches_have_no_interval_and_say_how_many_they_are():
     def shown(deals):
         places = np.tile([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], (deals // 2, 1))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -140,8 +140,10 @@ def run(config: LeaderboardConfig) -> list[Table]:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         if config.kept is None:
             kept.rows.clear()
-        for table, agent in product(tables, agents):
-            kept.add(table.rules.name, agent, table.kept(agent, config))
+        for table in tables:
+            smaller = [agent for agent in agents if not kept.add(table.rules.name, agent, table.kept(agent, config))]
+            if smaller:
+                print(f"{table.rules.name}: {kept.path} has a larger matrix; it stays for {', '.join(smaller)}")
         kept.write()
         text = standing.page(kept.rows)
         print(text)

@@ -31,6 +31,7 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 """By variant and agent: "points" against copies of "against", "mixed" points at mixed tables, "places" in whole
 matches and "mean_place", the points of a best "response", "duels" against each level, by level, and the "nash_rating"
 and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found."""
+_OF_MATRIX: Final = ("duels", "nash_rating", "nash_share", "how_duels")
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The files of the pay-off matrices, by scheme."""
 
@@ -72,9 +73,19 @@ class Kept:
         except (OSError, ValueError) as error:
             raise TrainingError(f"{path}: no standings that can be read ({error})") from error
 
-    def add(self, variant: str, agent: str, found: Mapping[str, Any]) -> None:
-        """Add what was found of an agent; what was known of the same kind goes."""
-        self.rows.setdefault(variant, {}).setdefault(agent, {}).update(json.loads(plain_json(found)))
+    def add(self, variant: str, agent: str, found: Mapping[str, Any]) -> bool:
+        """Add what was found of an agent; what was known of the same kind goes.
+
+        A matrix is not replaced by one without agents that it has, whom the picture and the Nash shares would lose.
+
+        Returns:
+            Whether all was added: False if the matrix stays as it was.
+        """
+        known = self.rows.setdefault(variant, {}).setdefault(agent, {})
+        is_smaller = "duels" in found and not known.get("duels", {}).keys() <= found["duels"].keys()
+        added = {name: value for name, value in found.items() if not (is_smaller and name in _OF_MATRIX)}
+        known.update(json.loads(plain_json(added)))
+        return not is_smaller
 
     def write(self) -> None:
         """Write the file."""
