@@ -153,15 +153,15 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Hands of a match: with more than one, whole matches are played instead of single hands, and gates are passed by
     the mean place, which the learning curve shows too. What the standing is reaches the small network by the inputs
     that --reward place adds, or --features of your own."""
-    opponents: tuple[str, ...] = ("greedy", "closed-greedy", "snapshot")
+    opponents: tuple[str, ...] = ("greedy", "closed-greedy")
     """Agents that play against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
     opponent_odds: tuple[float, ...] = ()
     """For each of --opponents how likely it is drawn, and how much of the gates is played against it. Not given: all
     are equally likely, and the gates are played against --gate-against."""
-    opponent_share: float = 0.2
+    opponent_share: float = 0.6
     """Share of the tables, from 0 to 1, at which one of them has all seats but one, drawn anew for each of the --parts
-    of an update; at the rest the learner has all."""
+    of an update; at the rest the learner has all. The greater, the less time a hand takes."""
     teacher: str | None = None
     """Agent that the learner plays like when it begins: greedy, closed-greedy, or a policy of this kind (policy:hebei,
     policy:FILE) of any variant. Not given: the one of the first two that wins from the other."""
