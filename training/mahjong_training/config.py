@@ -144,7 +144,8 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Hands that are learned from in all, those of --critic-hands among them; a hand is 50 to 70 decisions."""
     tables: int = 4096
     """Hands that are played between two updates at first, at most: --hands are shared out evenly. Later an update is up
-    to an eighth of the hands that have been learned from, and twice this number; so are those of the critic."""
+    to an eighth of the hands that have been learned from, a thirty-second of --hands, and twice this number; those of
+    the critic are up to twice this number."""
     parts: int | None = None
     """Parts that the hands of an update are played in, which processes share. Another number is another run. Not given:
     2, or the number of --processes (of the workers of --ray) when the run begins; half of that with --ahead, as two

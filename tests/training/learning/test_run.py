@@ -198,6 +198,11 @@ class TestRuns:
         assert sizes.max() == 8
         assert run._critic_updates == 2
 
+    @pytest.mark.usefixtures("measured")
+    def test_updates_of_a_short_run_do_not_grow(self, tmp_path):
+        run = ppo_run.PpoRun(replace(QUICK, hands=128, tables=4, critic_hands=16), RunFolder(tmp_path))
+        assert [run._next_tables(hands) for hands in (16, 32, 64, 100)] == [4, 4, 4, 4]
+
     @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, ahead=True)

@@ -54,6 +54,7 @@ _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
 _UPDATES_TO_DOUBLE: Final = 8  # an update is no more than this part of what has been learned from before it ...
 _GROWTH: Final = 2  # ... and this many times --tables at most; with 4, one long run ended weaker
+_FEWEST_UPDATES: Final = 32  # of a run with updates that have grown: a short one needs all that it has
 _LOOKS: Final = 3  # of a gate, each after twice as many deals
 _MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
 
@@ -202,7 +203,8 @@ class PpoRun(BaseRun[TrainConfig]):
         goal = self.critic_hands if is_alone else config.hands
         left = -(-(min(goal, config.hands) - hands) // config.match_hands)
         most = _GROWTH * config.tables
-        most = most if is_alone else min(max(config.tables, hands // _UPDATES_TO_DOUBLE), most)
+        grown = min(hands // _UPDATES_TO_DOUBLE, config.hands // _FEWEST_UPDATES)
+        most = most if is_alone else min(max(config.tables, grown), most)
         return -(-left // -(-left // max(1, most // config.match_hands)))
 
     @property
