@@ -197,7 +197,8 @@ class PpoRun(BaseRun[TrainConfig]):
         """Return at how many tables the update after a number of hands plays: what is left, shared out evenly.
 
         Updates grow: the steps of many tables take little longer than those of few, and a policy that has learned
-        from many hands changes little. While the critic learns alone, nothing changes that would play.
+        from many hands changes little. A short run would have too few of them, and has them small. While the critic
+        learns alone, nothing changes that would play.
         """
         config, is_alone = self.config, hands < self.critic_hands
         goal = self.critic_hands if is_alone else config.hands
