@@ -10,6 +10,9 @@ what, in hands of the reference agent.
 
 `python -m tools.fit opponent-hands [VARIANT ...]` counts how far hands of the reference agent are from a win, by
 discards and melds, in every variant or in those: what `search` needs for worlds that look like games.
+
+`python -m tools.fit critic VARIANT` learns what hands of the shipped policy will bring, which `search` asks at its
+horizon.
 """
 
 from __future__ import annotations
@@ -31,6 +34,9 @@ from torch.nn import functional
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.critic import CRITICS_PATH, critic_scales
+from mahjong_agents.policy.critic import Critic as NumpyCritic
 from mahjong_agents.search.opponent_hands import COUNTS_PATH
 from mahjong_agents.value.afterstates import Afterstates, actions_but_wins
 from mahjong_agents.value.agent import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork, ValueAgent
@@ -45,6 +51,8 @@ from mahjong_env.observation.acceptance import Discards, look_ahead
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
+from mahjong_training.learning.ppo import Critic, advantages_and_returns
+from mahjong_training.learning.self_play import Trajectories, play_hands
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.seeds import curve_seed, training_seed
 
@@ -89,7 +97,12 @@ def main() -> None:
     hands.add_argument("variants", nargs="*", help="those that are counted anew; all if none is named")
     hands.add_argument("--hands", type=int, default=4096, help="hands for each variant")
     hands.set_defaults(fit=count_opponent_hands, out=COUNTS_PATH)
-    for command in (value, folding, hands):
+    critic = what.add_parser("critic", help="the critic of `search`")
+    critic.add_argument("variant", choices=sorted(VARIANTS))
+    critic.add_argument("--hands", type=int, default=40_960, help="hands that it learns from")
+    critic.add_argument("--epochs", type=int, default=3, help="passes over their decisions")
+    critic.set_defaults(fit=fit_critic, out=CRITICS_PATH)
+    for command in (value, folding, hands, critic):
         command.add_argument("--seed", type=int, default=0)
         command.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -283,6 +296,53 @@ def report(network: OutcomeNetwork, known: Experience) -> None:
     place = np.clip(np.searchsorted(bins, win) - 1, 0, 4)
     shown = [f"{win[place == fifth].mean():.2f} ({known['win'][place == fifth].mean():.2f})" for fifth in range(5)]
     print(f"held out: {100 * explained:.1f} % of the variance of points; chances to win (and wins): {', '.join(shown)}")
+
+
+# --- Critics ----------------------------------------------------------------------------------------------------------
+
+
+def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
+    """Learn, print how well hands that it has not learned from are foreseen, and return the arrays of all variants."""
+    rules, network = VARIANTS[options.variant], PolicyAgent(options.variant).network
+    unit, luck, parts = sigma(rules), useful_weights(rules), max(1, options.hands // GAMES)
+
+    def hands(part: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+        seed = (options.seed, part, 0)
+        played = play_hands(rules, network, [], tables=GAMES, share=0.0, seed=seed, luck_weights=luck)
+        return played.critic_inputs, rest_of_hands(played, unit)
+
+    shown, rest = (np.concatenate(arrays) for arrays in zip(*map(hands, range(parts)), strict=True))
+    new, rest_of_new = hands(parts)
+    torch.manual_seed(options.seed)
+    critic = Critic(rules.people - 1)
+    steps = options.epochs * -(-len(shown) // BATCH)
+    optimiser = torch.optim.Adam(critic.parameters(), lr=LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps, pct_start=0.1)
+    for _ in range(options.epochs):
+        for some in torch.split(torch.randperm(len(shown)), BATCH):
+            found = critic(torch.from_numpy(shown[some]))
+            loss = ((found - torch.from_numpy(rest[some])) ** 2).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+    layers = [layer for layer in critic.layers if isinstance(layer, nn.Linear)]
+    weights, biases = ([getattr(layer, name).detach().numpy().T for layer in layers] for name in ("weight", "bias"))
+    # The first layer takes inputs as they are, and the last one gives points.
+    weights[0] = weights[0] * critic_scales(rules.people - 1)[:, None]
+    weights[-1], biases[-1] = weights[-1] * unit, biases[-1] * unit
+    fitted = NumpyCritic(tuple(array.astype(np.float32) for array in weights), tuple(biases))
+    explained = 1 - ((rest_of_new - fitted(new) / unit) ** 2).mean() / rest_of_new.var()
+    print(f"{rules.title}: of new hands {100 * explained:.1f} % of the variance of what is still to be paid")
+    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
+    return kept | {name: array.astype(np.float16) for name, array in fitted.arrays(rules.name).items()}
+
+
+def rest_of_hands(played: Trajectories, unit: float) -> NDArray[np.float32]:
+    """Return [n] what seats were paid from their decisions to the end of the hand, luck taken off."""
+    nothing = np.zeros(len(played), np.float32)
+    _, returns = advantages_and_returns(played.trajectory, played.reward / unit, nothing, 1.0, 1.0)
+    return returns.astype(np.float32)
 
 
 # --- Chances and dangers ----------------------------------------------------------------------------------------------

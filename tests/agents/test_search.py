@@ -7,7 +7,9 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.control_variates import weights_of
+from mahjong_agents.policy.critic import shipped_critic
 from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
+from mahjong_env import rules as make_rules
 from mahjong_env.testing import random_actions
 from support.marks import variants
 from support.positions import in_mid_hand
@@ -22,6 +24,16 @@ def test_hidden_tiles_change_nothing(variant):
     before = engine.state.hand.copy()
     engine.resample_hidden(engine.seat_to_act, np.random.default_rng(3))
     assert (engine.state.hand != before).any()
+    np.testing.assert_array_equal(agent.act(engine.view(), np.random.default_rng(2)), chosen)
+
+
+@pytest.mark.parametrize("settings", [{"horizon": 1}, {"horizon": 2, "others": "reference"}])
+def test_hidden_tiles_change_nothing_where_a_critic_is_told_of_other_hands(settings):
+    engine = in_mid_hand("hebei", 3, 40)
+    agent = SearchAgent(rollouts=16, clear=0, **settings)
+    chosen = agent.act(engine.view(), np.random.default_rng(2))
+    assert engine.action_mask[np.arange(engine.num_games), chosen].all()
+    engine.resample_hidden(engine.seat_to_act, np.random.default_rng(3))
     np.testing.assert_array_equal(agent.act(engine.view(), np.random.default_rng(2)), chosen)
 
 
@@ -83,6 +95,12 @@ def test_settings_that_cannot_be(name, value):
         SearchAgent(**{name: value})
 
 
+@pytest.mark.parametrize("horizon", [0, -1, True, "far", 1.5])
+def test_horizons_that_cannot_be(horizon):
+    with pytest.raises(AgentError, match="horizon is an integer above 0"):
+        SearchAgent(horizon=horizon)
+
+
 @pytest.mark.parametrize("base", ["reference", "greedy", "policy:wuhan"])
 def test_any_agent_can_be_its_base(base):
     engine = in_mid_hand("wuhan", 3, 40)
@@ -121,6 +139,47 @@ def test_games_of_a_world_that_begin_alike_go_alike():
     points = play_out(games, actions, np.full(48, NO_PLAN), world, make_agent("greedy"), np.random.default_rng(1))
     np.testing.assert_array_equal(points[:24], points[24:])
     assert len(np.unique(points)) > 1
+
+
+class Asked:
+    """A critic that says seven, and what it has been shown."""
+
+    def __init__(self):
+        self.shown = []
+
+    def __call__(self, critic_inputs):
+        self.shown.append(critic_inputs)
+        return np.full(len(critic_inputs), 7.0)
+
+
+@pytest.mark.parametrize("base", ["greedy", "policy:hebei"])
+def test_a_critic_says_what_the_rest_of_a_hand_brings(base):
+    engine, agent, critics = in_mid_hand("hebei", 3, 40), make_agent(base), (None, Asked(), Asked())
+    plan, world = np.repeat([NO_PLAN, 0], 12), np.arange(24)
+    brought = []
+    for critic, horizon in zip(critics, (0, 1000, 2), strict=True):
+        games = engine.view().worlds(8, np.random.default_rng(0))
+        first, rng = games.action_mask.argmax(axis=1), np.random.default_rng(1)
+        brought.append(play_out(games, first, plan, world, agent, rng, critic=critic, horizon=horizon))
+    to_the_end, never_asked, soon = brought
+    np.testing.assert_array_equal(to_the_end, never_asked)
+    asked = np.concatenate(critics[2].shown)
+    assert not sum(map(len, critics[1].shown))
+    assert 0 < len(asked) <= 24
+    # Hebei pays nobody before the end of the hand: a game either ended or was cut off with the critic's seven.
+    cut = soon == 7
+    assert cut.sum() == len(asked)
+    np.testing.assert_array_equal(soon[~cut], to_the_end[~cut])
+    assert asked.shape[1] == len(shipped_critic(engine.rules).weights[0])
+
+
+def test_where_no_critic_is_shipped_worlds_are_played_to_their_end():
+    engine = in_mid_hand(make_rules("hebei", players=4), 2, 40)
+    assert shipped_critic(engine.rules) is None
+    to_the_end, cut = (
+        SearchAgent(rollouts=4, horizon=horizon).act(engine.view(), np.random.default_rng(0)) for horizon in (None, 1)
+    )
+    np.testing.assert_array_equal(to_the_end, cut)
 
 
 class Told:

@@ -79,9 +79,15 @@ class PolicyAgent:
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
         """
+        return self.decide(view, rng)[0]
+
+    def decide(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], Inputs | None]:
+        """Choose as `act` does, and return what the network was shown, None if there was none to ask."""
         if self.network is None:
-            return (shipped_policy(view.rules) or reference_agent(view.rules)).act(view, rng)
-        return self._choose(*self._ask(self.network, view), rng)
+            shipped = shipped_policy(view.rules)
+            return shipped.decide(view, rng) if shipped else (reference_agent(view.rules).act(view, rng), None)
+        inputs, scores = self._ask(self.network, view)
+        return self._choose(inputs, scores, rng), inputs
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
         """Choose as `act` does, and tell the probabilities; see `mahjong_env.environments.agents.ExplainingAgent`."""

@@ -1,4 +1,4 @@
-"""The agent that tries its actions out on determinizations, played to the end of the hand."""
+"""The agent that tries its actions out on determinizations, played on for a while or to the end of the hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from mahjong_agents.base import Agent, AgentError, Annotation, annotate, make_agent
 from mahjong_agents.control_variates import UNIT, Luck, useful_weights
 from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, plans_within_reach
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.critic import Critic, CriticInputs, shipped_critic, table_rows
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
 from mahjong_agents.shared_chance import RowChance
 from mahjong_env import Engine, View
@@ -42,11 +44,12 @@ class SearchAgent:
 
     For every decision it draws worlds (determinizations): hands of the others and a wall that agree with what its
     seat has seen. In each of them it plays every promising action and then the base (the other seats may be taken for
-    another agent), up to the end of the hand; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which
-    are followed to the end. Differences to the base's own choice, world by world, decide: they have less noise than the
-    points. After each round the worse half of the candidates is given up (successive halving), and all that look no
-    better than the base's choice; the others are tried on twice as many new worlds. Where few decisions are searched at
-    once, rounds are larger, so that a batch is full: most of them are then decided in the first.
+    another agent), up to the end of the hand, or for a few decisions of its own, after which a critic foresees what the
+    rest is worth; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which are followed as long.
+    Differences to the base's own choice, world by world, decide: they have less noise than the points. After each round
+    the worse half of the candidates is given up (successive halving), and all that look no better than the base's
+    choice; the others are tried on twice as many new worlds. Where few decisions are searched at once, rounds are
+    larger, so that a batch is full: most of them are then decided in the first.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -70,6 +73,7 @@ class SearchAgent:
         actions: int = 3,
         plans: int = 3,
         likely: float | None = None,
+        horizon: int | None = None,
     ) -> None:
         """Choose the budget, and who plays where nothing is clearly better.
 
@@ -91,6 +95,10 @@ class SearchAgent:
                 plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts. Without
                 effect on bases that give no probabilities. None: 0.05; but 0 where ``clear`` is given, as it was when
                 the first levels got their names (`mahjong_agents.levels`).
+            horizon: how many more decisions of the seat are played in a world; then the critic of the shipped policy's
+                hands says what the rest of the hand will bring (truncated rollouts, Tesauro and Galperin, 1996). It
+                takes less time, and far fewer worlds know a difference as well. None: the world is played to its end,
+                as it is where no critic is shipped for the rules.
 
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.
@@ -104,9 +112,11 @@ class SearchAgent:
             likely = _LIKELY if clear is None else 0.0
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
+        if horizon is not None and (isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1):
+            raise AgentError(f"search: horizon is an integer above 0, or none, not {horizon!r}")
         self._rollouts, self._milliseconds, self._likely = rollouts, milliseconds, likely
         self._clear = _CLEAR if clear is None else clear
-        self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
+        self._nearness, self._luck, self._actions, self._plans, self._horizon = nearness, luck, actions, plans, horizon
         self._base = make_agent(base)
         self._others = None if others is None else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
@@ -185,7 +195,10 @@ class SearchAgent:
         action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
         weights = useful_weights(view.rules) if self._luck else None
         engine = self.copies(view, worlds, world, rng)
-        points = play_out(engine, action, plan, world, self._base, rng, weights, self._others)
+        critic = None if self._horizon is None else shipped_critic(view.rules)
+        points = play_out(
+            engine, action, plan, world, self._base, rng, weights, self._others, critic, self._horizon or 0
+        )
         return points.reshape(len(now), worlds)
 
     def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:
@@ -324,8 +337,10 @@ def play_out(
     rng: np.random.Generator,
     luck_weights: NDArray[np.float64] | None = None,
     others: Agent | None = None,
+    critic: Critic | None = None,
+    horizon: int = 0,
 ) -> NDArray[np.float64]:
-    """Play to the end of the hand.
+    """Play to the end of the hand, or until a critic foresees it.
 
     Games of the same world draw the same lots at every move: they differ by what was played first, and by little else.
 
@@ -339,6 +354,8 @@ def play_out(
         luck_weights: [F] of the control variates that are taken off what it brings (`mahjong_agents.control_variates`);
             None: off nothing.
         others: who plays at the seats of those who did not act first; None: the policy as well.
+        critic: what foresees the rest of a hand; None: hands are played to their end.
+        horizon: further decisions of those who act first that are played before the critic is asked.
 
     Returns:
         [games] what it brings those who act first.
@@ -348,6 +365,7 @@ def play_out(
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games)
     number = int(world.max(initial=-1)) + 1
+    followed, decisions = CriticInputs(len(games), engine.rules.people), np.zeros(len(games), np.intp)
     live, chosen = games, actions
     while live.size:
         result = engine.step(chosen, games=live)
@@ -358,14 +376,34 @@ def play_out(
         if not live.size:
             break
         bits = np.random.SFC64(int(rng.integers(2**63)))
-        own = engine.seat_to_act[live] == person[live]
+        seat = engine.seat_to_act[live].astype(np.intp)
+        own = seat == person[live]
         planned = own & (plan[live] != NO_PLAN)
         by_policy = ~planned if others is None else own & ~planned
-        chosen = np.zeros(len(live), np.int64)
+        chosen, tables = np.zeros(len(live), np.int64), []
         for who, which in ((policy, by_policy), (None, planned), (others, ~by_policy & ~planned)):
             rows = np.flatnonzero(which)
             if rows.size:
                 view, chance = engine.view(games=live[rows]), RowChance(bits, world[live[rows]], number)
-                chosen[rows] = follow_plans(view, plan[live[rows]], chance) if who is None else who.act(view, chance)
+                inputs = None
+                if who is None:
+                    chosen[rows] = follow_plans(view, plan[live[rows]], chance)
+                elif isinstance(who, PolicyAgent):
+                    chosen[rows], inputs = who.decide(view, chance)
+                else:
+                    chosen[rows] = who.act(view, chance)
+                if critic is not None:
+                    tables.append((rows, table_rows(inputs, view)))
                 del view  # the engine would keep what it shows through the next step
+        if critic is not None:
+            table = np.empty((len(live), *tables[0][1].shape[1:]), np.int8)
+            for rows, of_rows in tables:
+                table[rows] = of_rows
+            followed.note(live, seat, table)
+            decisions[live] += own
+            is_over = own & (decisions[live] > horizon) & (chosen != WIN)
+            over = live[is_over]
+            if over.size:
+                points[over] += critic(followed.of(over, person[over], table[is_over]))
+                live, chosen = live[~is_over], chosen[~is_over]
     return points if luck is None else points - luck.by_person()[games, person] / UNIT

@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mahjong_agents.policy.critic import critic_scales
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import FACT_SCALES, log_probabilities, prior, shapes, table_scales
@@ -34,7 +35,7 @@ from mahjong_agents.policy.torch_network import (
     score_actions,
 )
 from mahjong_training.config import TrainConfig
-from mahjong_training.learning.self_play import PRIVILEGED_FEATURES, Trajectories, Weights
+from mahjong_training.learning.self_play import Trajectories, Weights
 
 Result = TypeVar("Result")
 
@@ -90,8 +91,8 @@ class Critic(nn.Module):
     def __init__(self, others: int, features: Features | None = None) -> None:
         """Build a critic for a table with this number of other seats."""
         super().__init__()
-        scales = [*table_scales(features).tolist(), *others * [*PRIVILEGED_FEATURES.values()]]
-        self.register_buffer("scales", torch.tensor(scales), persistent=False)
+        scales = torch.from_numpy(critic_scales(others, features))
+        self.register_buffer("scales", scales, persistent=False)
         sizes = [len(scales), *_CRITIC_WIDTHS]
         layers: list[nn.Module] = []
         for size, width in zip(sizes, _CRITIC_WIDTHS, strict=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, AgentError, make_agent
 from mahjong_agents.control_variates import UNIT, Luck
 from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.critic import CriticInputs, table_rows
 from mahjong_agents.policy.custom_features import Features, find_features
-from mahjong_agents.policy.inputs import TABLE_FACTS, Inputs, action_inputs
+from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import ActionNetwork, Network, draw, log_probabilities
 from mahjong_env import Engine, Rules, View, make_engine
 from mahjong_env.environments.agents import agent_name, choose_actions
@@ -25,23 +26,9 @@ Weights = dict[str, NDArray[Any]]
 LEARNER: Final = 0
 """The number of the learner among those who play."""
 
-PRIVILEGED_FEATURES: Final[Mapping[str, float]] = {
-    "best help": TABLE_FACTS["best help"],
-    "closed": TABLE_FACTS["closed"],
-    "wilds": TABLE_FACTS["wilds"],
-    "distance to one suit and honours": TABLE_FACTS["distance to one suit and honours"],
-    "distance to pungs": TABLE_FACTS["distance to pungs"],
-    "distance": 0.3,
-}
-"""What a critic may know of each other seat, by name, with scales: H in all. The distance comes last."""
-
-_TABLE = list(TABLE_FACTS)
-_PRIVILEGED_COLUMNS = [_TABLE.index(name) for name in PRIVILEGED_FEATURES if name in _TABLE]
-_DISTANCES = [column for column, name in enumerate(_TABLE) if name.startswith("distance ") and name[-1].isdigit()]
 _LEAST_PROBABILITY: Final = 1e-2
 """Actions of a smaller probability are not learned from, unless they were chosen: most legal ones are so bad that all
 they would do is take time."""
-_UNKNOWN: Final = 8  # the distance of a seat that has not decided anything yet
 
 
 @dataclass(frozen=True)
@@ -147,9 +134,7 @@ def play_hands(
     luck = None if luck_weights is None or match_hands > 1 else Luck(engine, luck_weights)
     playing_hand = np.arange(tables) * match_hands  # that is played at each table, a row of the points
     last_hand = playing_hand + match_hands - 1
-    privileged = np.zeros((tables, rules.people, len(PRIVILEGED_FEATURES)), np.int8)
-    privileged[:, :, -1] = _UNKNOWN
-    steps = np.arange(1, rules.people)
+    critic_inputs = CriticInputs(tables, rules.people)
     decided = 0
     while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
         persons = engine.seat_to_act[games].astype(np.intp)
@@ -159,13 +144,11 @@ def play_hands(
         actions = choose_actions(engine, games, agents, playing, parts[0].rng)
         if mine.size:
             game, person = games[mine], persons[mine]
-            of_others = privileged[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
-            critic_inputs = np.concatenate([learner.table, of_others], axis=1)
-            distance = learner.table[:, _DISTANCES].argmax(axis=1).astype(np.int8)
-            privileged[game, person] = np.column_stack([learner.table[:, _PRIVILEGED_COLUMNS], distance])
+            shown = critic_inputs.of(game, person, learner.table)
+            critic_inputs.note(game, person, learner.table)
             here, numbers = playing_hand[game], np.arange(decided, decided + len(mine))
             decided += len(mine)
-            found = critic_inputs, here * rules.people + person, points[here], learner.potential, numbers
+            found = shown, here * rules.people + person, points[here], learner.potential, numbers
             for part, start, stop in zip(parts, learner.bounds[:-1], learner.bounds[1:], strict=True):
                 part.columns += [tuple(column[start:stop] for column in found)] if stop > start else []
             if luck is not None:
@@ -178,14 +161,13 @@ def play_hands(
             last_hand[games[result.done]] = here[result.done]
             going_on = games[result.hand_over & ~result.done]
             playing_hand[going_on] += 1
-            privileged[going_on] = 0
-            privileged[going_on, :, -1] = _UNKNOWN
+            critic_inputs.forget(going_on)
     choices = [choice for part in parts for choice in part.choices]
     joined = Inputs.joined([choice.inputs for choice in choices], [len(choice.chosen) for choice in choices])
     chosen, log_probability = (
         np.concatenate([getattr(choice, name) for choice in choices]) for name in ("chosen", "log_probability")
     )
-    critic_inputs, trajectory, points_before, potential_before, numbers = (
+    shown, trajectory, points_before, potential_before, numbers = (
         np.concatenate(column) for column in zip(*(column for part in parts for column in part.columns), strict=True)
     )
     order = np.argsort(trajectory, kind="stable")
@@ -222,7 +204,7 @@ def play_hands(
         joined,
         chosen,
         log_probability,
-        critic_inputs,
+        shown,
         trajectory,
         rewards,
         learner=np.repeat(who == LEARNER, match_hands, axis=0),
@@ -394,12 +376,7 @@ class _Learner:
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         inputs = self._network.inputs(view)
-        # A network that is shown the strong inputs has worked out the critic's as well.
-        table = inputs.per_decision.get("table")
-        columns = len(_TABLE) + (0 if self._features is None else len(self._features.facts))
-        if table is None or table.shape[1:] != (columns,) or table.dtype != np.int8:
-            table = action_inputs(view, self._features).per_decision["table"]
-        self.table = table
+        self.table = table_rows(inputs, view, self._features)
         found = None if self._reward is None else potential(self._reward, view)
         self.potential = np.zeros(len(view), np.float32) if found is None else found
         return np.concatenate(

@@ -1,0 +1,138 @@
+"""What a critic is shown of a decision, and critics of the shipped policies' hands: numpy alone.
+
+A critic foresees what a seat will be paid in the rest of the hand. It is shown the table as that seat sees it, and may
+be shown how near a win the other seats are: in learning, where hands are over before anything is learned from them, and
+in search, which has dealt the hidden hands itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.policy.custom_features import Features
+from mahjong_agents.policy.inputs import TABLE_FACTS, Inputs, action_inputs
+from mahjong_agents.policy.network import table_scales
+from mahjong_env import VARIANTS, Rules, View
+
+_TOLD: Final = (
+    "best help",
+    "closed",
+    "wilds",
+    "distance to one suit and honours",
+    "distance to pungs",
+    "best next help",
+    "best wait by draw",
+    "best wait by discard",
+    "own pungs",
+)
+PRIVILEGED_FEATURES: Final[Mapping[str, float]] = {name: TABLE_FACTS[name] for name in _TOLD} | {"distance": 0.3}
+"""What a critic may know of each other seat, by name, with scales: H in all. The distance comes last."""
+CRITICS_PATH: Final = Path(__file__).with_name("critics.npz")
+"""The critics of the shipped policies, by ``python -m tools.fit critic``."""
+
+_TABLE: Final = list(TABLE_FACTS)
+_COLUMNS: Final = [_TABLE.index(name) for name in _TOLD]
+_DISTANCES: Final = [column for column, name in enumerate(_TABLE) if name in {f"distance {far}" for far in range(8)}]
+_UNKNOWN: Final = 8  # the distance of a seat that has not decided anything yet
+_LAYERS: Final = ("first", "second", "last")
+
+
+def critic_scales(others: int, features: Features | None = None) -> NDArray[np.float32]:
+    """Return [C + added + others * H] float32 what critic inputs are multiplied with."""
+    return np.concatenate([table_scales(features), np.tile(list(PRIVILEGED_FEATURES.values()), others)], dtype="f4")
+
+
+def table_rows(inputs: Inputs | None, view: View, features: Features | None = None) -> NDArray[np.int8]:
+    """Return [n, C] int8 the facts of the table, added inputs behind them.
+
+    Args:
+        inputs: what a network was shown of the view; if that has these facts, they are not worked out again.
+        view: what the n seats see.
+        features: what adds inputs.
+    """
+    table = None if inputs is None else inputs.per_decision.get("table")
+    columns = len(_TABLE) + (0 if features is None else len(features.facts))
+    if table is None or table.shape[1:] != (columns,) or table.dtype != np.int8:
+        table = action_inputs(view, features).per_decision["table"]
+    return table
+
+
+class CriticInputs:
+    """Makes critic inputs of decisions, in games whose other seats it has followed."""
+
+    def __init__(self, games: int, people: int) -> None:
+        """Begin with games in which nobody has decided anything yet."""
+        self._of_seat = np.zeros((games, people, len(PRIVILEGED_FEATURES)), np.int8)
+        self._of_seat[:, :, -1] = _UNKNOWN
+        self._steps = np.arange(1, people)
+
+    def forget(self, games: NDArray[np.intp]) -> None:
+        """Begin anew in some games, where the next hand begins."""
+        self._of_seat[games] = 0
+        self._of_seat[games, :, -1] = _UNKNOWN
+
+    def note(self, games: NDArray[np.intp], persons: NDArray[np.intp], table: NDArray[np.int8]) -> None:
+        """Note how near to a win persons [n] of games [n] are as they decide, by the facts of the table [n, C]."""
+        distance = table[:, _DISTANCES].argmax(axis=1).astype(np.int8)
+        self._of_seat[games, persons] = np.column_stack([table[:, _COLUMNS], distance])
+
+    def of(self, games: NDArray[np.intp], persons: NDArray[np.intp], table: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return [n, C + (P - 1) * H] int8 critic inputs of decisions.
+
+        They are the table [n, C], and the privileged features of the other seats when they last decided, next seat
+        first.
+        """
+        others = (persons[:, None] + self._steps) % self._of_seat.shape[1]
+        of_others = self._of_seat[games[:, None], others]
+        return np.concatenate([table, *np.moveaxis(of_others, 1, 0)], axis=1)
+
+
+@dataclass(frozen=True)
+class Critic:
+    """The critic of a shipped policy's hands, as numpy evaluates it.
+
+    Attributes:
+        weights: of three layers, [inputs, outputs] float32 each, for critic inputs as they are.
+        biases: of these, [outputs] float32 each, in points.
+    """
+
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+
+    def __call__(self, critic_inputs: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return [n] the points that seats will be paid from their decisions to the end of the hand."""
+        hidden = critic_inputs.astype(np.float32)
+        for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            hidden = np.maximum(hidden @ weights + biases, 0)
+        return (hidden @ self.weights[-1] + self.biases[-1])[:, 0].astype(np.float64)
+
+    def arrays(self, variant: str) -> dict[str, NDArray[Any]]:
+        """Return what `read` reads, by name."""
+        named = zip(_LAYERS, self.weights, self.biases, strict=True)
+        return {
+            f"{variant}_{layer}_{name}": array for layer, *both in named for name, array in zip("wb", both, strict=True)
+        }
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, NDArray[Any]], variant: str) -> Critic:
+        """Take the critic of a variant out of arrays by name."""
+        weights, biases = (
+            tuple(arrays[f"{variant}_{layer}_{name}"].astype(np.float32) for layer in _LAYERS) for name in "wb"
+        )
+        return cls(weights, biases)
+
+
+@cache
+def shipped_critic(rules: Rules) -> Critic | None:
+    """Return the critic of the policy that is shipped for these very rules, None if there is none."""
+    if not rules.plays_as(VARIANTS.get(rules.name)):
+        return None
+    with np.load(CRITICS_PATH) as arrays:
+        return Critic.read(arrays, rules.name) if f"{rules.name}_first_w" in arrays else None
