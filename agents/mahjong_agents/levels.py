@@ -22,5 +22,6 @@ LEVELS: Final[tuple[str, ...]] = (
     "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true",
     "search?rollouts=256&base=policy&actions=3&plans=3&clear=2&likely=0.05",
     "folding?caution=2",
+    "search?rollouts=256&base=policy&actions=3&plans=3&clear=2&likely=0.05&luck=true&horizon=4",
 )
 """The agent of each level, from 0 on."""

@@ -48,14 +48,21 @@ def test_levels_are_never_changed():
     assert LEVELS[9] == "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true"
     assert LEVELS[10] == "search?rollouts=256&base=policy&actions=3&plans=3&clear=2&likely=0.05"
     assert LEVELS[11] == "folding?caution=2"
+    assert LEVELS[12] == "search?rollouts=256&base=policy&actions=3&plans=3&clear=2&likely=0.05&luck=true&horizon=4"
 
 
 def test_search_by_default_is_the_newest_level():
     engine = make_engine("hebei", 4, seed=3)
-    agents = [make_agent(text) for text in ("search?rollouts=16", LEVELS[10].replace("256", "16"), LEVELS[8])]
+    agents = [make_agent(text) for text in ("search?rollouts=16", LEVELS[12].replace("256", "16"), LEVELS[8])]
     newest, level, before = (vars(agent) for agent in agents)
-    assert all(newest[name] == level[name] for name in ("_clear", "_likely", "_actions", "_plans"))
-    assert (before["_clear"], before["_likely"]) == (1, 0)  # what is called by its numbers stays what it was
+    settings = ("_clear", "_likely", "_luck", "_horizon", "_actions", "_plans")
+    assert all(newest[name] == level[name] for name in settings)
+    assert [before[name] for name in settings[:4]] == [
+        1,
+        0,
+        False,
+        0,
+    ]  # what is called by its numbers stays what it was
     chosen = [agent.act(engine.view(), np.random.default_rng(0)).tolist() for agent in agents[:2]]
     assert chosen[0] == chosen[1]
 

@@ -29,6 +29,7 @@ _FULL: Final = 1024
 """Games with which a batch is full; a smaller one takes little less time, so a round has more worlds where they fit."""
 _CLEAR: Final = 2.0
 _LIKELY: Final = 0.05
+_HORIZON: Final = 4
 _SCARCE: Final = 8
 """With ``likely``, few decisions are searched: this factor more are looked at together, or batches are small."""
 _MOST: Final = 1_000_000  # of every budget
@@ -67,7 +68,7 @@ class SearchAgent:
         milliseconds: int | None = None,
         clear: float | None = None,
         nearness: bool = True,
-        luck: bool = False,
+        luck: bool | None = None,
         base: str | Agent = "policy",
         others: str | Agent | None = None,
         actions: int = 3,
@@ -84,7 +85,8 @@ class SearchAgent:
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
                 (`mahjong_agents.search.opponent_hands`); False: uniformly, so that they are as far away as at the deal.
             luck: whether the luck of the draws is taken off the points (`mahjong_agents.control_variates`) where that
-                narrows them: about half of the variance of a difference is left.
+                narrows them: about half of the variance of a difference is left. None: it is, but for ``clear`` as with
+                ``likely``.
             base: the agent, or its text, that plays after the action that is tried. "policy" is the policy that is
                 shipped for these very rules, and "reference" where there is none.
             others: the agent that the other seats are taken for; None: the base as well. A search is only as good as
@@ -96,27 +98,27 @@ class SearchAgent:
                 effect on bases that give no probabilities. None: 0.05; but 0 where ``clear`` is given, as it was when
                 the first levels got their names (`mahjong_agents.levels`).
             horizon: how many more decisions of the seat are played in a world; then the critic of the shipped policy's
-                hands says what the rest of the hand will bring (truncated rollouts, Tesauro and Galperin, 1996). It
-                takes less time, and far fewer worlds know a difference as well. None: the world is played to its end,
-                as it is where no critic is shipped for the rules.
+                hands says what the rest of the hand will bring (truncated rollouts, Tesauro and Galperin, 1996), which
+                takes less time, and needs fewer worlds. 0: worlds are played to the end of the hand, as they are where
+                no critic is shipped for the rules. None: 4; but 0 where ``clear`` is given.
 
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.
         """
-        budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions, "plans": plans}
-        for what, budget in budgets.items():
-            least, is_number = int(what != "plans"), isinstance(budget, int) and not isinstance(budget, bool)
+        budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions}
+        for what, budget in (budgets | {"plans": plans, "horizon": horizon}).items():
+            least, is_number = int(what in budgets), isinstance(budget, int) and not isinstance(budget, bool)
             if budget is not None and not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
-        if likely is None:
-            likely = _LIKELY if clear is None else 0.0
+        as_first = clear is not None  # as levels are that were named before these settings
+        likely = (0.0 if as_first else _LIKELY) if likely is None else likely
+        horizon = (0 if as_first else _HORIZON) if horizon is None else horizon
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
-        if horizon is not None and (isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1):
-            raise AgentError(f"search: horizon is an integer above 0, or none, not {horizon!r}")
         self._rollouts, self._milliseconds, self._likely = rollouts, milliseconds, likely
         self._clear = _CLEAR if clear is None else clear
-        self._nearness, self._luck, self._actions, self._plans, self._horizon = nearness, luck, actions, plans, horizon
+        self._nearness, self._luck = nearness, not as_first if luck is None else luck
+        self._actions, self._plans, self._horizon = actions, plans, horizon
         self._base = make_agent(base)
         self._others = None if others is None else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
@@ -195,10 +197,8 @@ class SearchAgent:
         action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
         weights = useful_weights(view.rules) if self._luck else None
         engine = self.copies(view, worlds, world, rng)
-        critic = None if self._horizon is None else shipped_critic(view.rules)
-        points = play_out(
-            engine, action, plan, world, self._base, rng, weights, self._others, critic, self._horizon or 0
-        )
+        critic = shipped_critic(view.rules) if self._horizon else None
+        points = play_out(engine, action, plan, world, self._base, rng, weights, self._others, critic, self._horizon)
         return points.reshape(len(now), worlds)
 
     def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:

@@ -83,7 +83,16 @@ class SightedSearch(SearchAgent):
 
     def __init__(self, base: NeverDealsIn, table: Engine, *, rollouts: int, actions: int) -> None:
         """Search over an agent that never deals in, which plays on in the copies as well."""
-        super().__init__(rollouts=rollouts, actions=actions, plans=3, likely=0.0, base=base, others="reference")
+        super().__init__(
+            rollouts=rollouts,
+            actions=actions,
+            plans=3,
+            likely=0.0,
+            base=base,
+            others="reference",
+            luck=False,
+            horizon=0,
+        )
         self._table, self._sighted = table, base
 
     def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mahjong_agents import Agent, PolicyFileError
+from mahjong_agents.policy.critic import CRITICS_PATH
 from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.agent import NUMBERS_PATH
 from mahjong_agents.value.folding import NUMBERS_PATH as FOLDING_PATH
@@ -128,6 +129,8 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
             yield find_policy(place)
     elif name in ("policy", "search"):
         yield SHIPPED / f"{rules.name}.zip"
+        if name == "search":
+            yield CRITICS_PATH
     elif name in ("value", "folding"):
         yield NUMBERS_PATH if name == "value" else FOLDING_PATH
     elif match := _SOURCE.fullmatch(address.strip()):
