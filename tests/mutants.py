@@ -103,7 +103,6 @@ FAULTS = (
             "before[order], 1, axis=0)",
             "rewards_of_a_trajectory",
         ),
-        ("critic-told-of-other-seats", "(person[:, None] + steps)", "(person[:, None] - steps)", "what_others_know"),
         (
             "opponents-count-as-the-learner",
             "np.repeat(who == LEARNER",
@@ -117,6 +116,19 @@ FAULTS = (
             "potentials_are",
         ),
         ("potential-undiscounted", "+= gamma * potential_after", "+= potential_after", "potentials_are"),
+    ),
+    # Critics, and search that asks them.
+    *faults(
+        "agents/mahjong_agents/policy/critic.py",
+        "agents/test_critic.py",
+        ("critic-told-of-other-seats", "persons[:, None] + self", "persons[:, None] - self", "what_others_knew"),
+        ("critic-remembers-the-last-hand", "self._of_seat[games] = 0", "pass", "what_others_knew"),
+    ),
+    *faults(
+        "agents/mahjong_agents/search/agent.py",
+        "agents/test_search.py",
+        ("horizon-of-all-seats", "decisions[live] += own", "decisions[live] += 1", "as_many_decisions"),
+        ("horizon-too-far", "decisions[live] > horizon", "decisions[live] > horizon + 1", "as_many_decisions"),
     ),
     # A run of PPO.
     *faults(

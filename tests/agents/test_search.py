@@ -200,6 +200,17 @@ def test_the_other_seats_may_be_taken_for_another_agent():
     assert engine.action_mask[0, chosen[0]]
 
 
+def test_the_critic_is_asked_after_as_many_decisions_of_the_seat():
+    engine = in_mid_hand("hebei", 1, 3)
+    who = int(engine.seat_to_act[0])
+    games = engine.view().worlds(8, np.random.default_rng(0))
+    base, critic = Told(), Asked()
+    first, plan = games.action_mask.argmax(axis=1), np.full(8, NO_PLAN)
+    play_out(games, first, plan, np.arange(8), base, np.random.default_rng(1), critic=critic, horizon=2)
+    assert sum(map(len, critic.shown)) == 8  # no hand ends so soon
+    assert base.asked.count(who) == 8 * 3  # two that are played, and one that is left to the critic
+
+
 def test_what_the_base_is_sure_of_is_not_tried():
     view, rng = in_mid_hand("wuhan", 40, 40).view(), np.random.default_rng(0)
     base = make_agent("policy:wuhan")
