@@ -52,7 +52,7 @@ from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
 from mahjong_training.learning.ppo import Critic, advantages_and_returns
-from mahjong_training.learning.self_play import Trajectories, play_hands
+from mahjong_training.learning.self_play import play_hands
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.seeds import curve_seed, training_seed
 
@@ -309,7 +309,9 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
     def hands(part: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
         seed = (options.seed, part, 0)
         played = play_hands(rules, network, [], tables=GAMES, share=0.0, seed=seed, luck_weights=luck)
-        return played.critic_inputs, rest_of_hands(played, unit)
+        nothing = np.zeros(len(played), np.float32)
+        _, rest = advantages_and_returns(played.trajectory, played.reward / unit, nothing, 1.0, 1.0)
+        return played.critic_inputs, rest.astype(np.float32)
 
     shown, rest = (np.concatenate(arrays) for arrays in zip(*map(hands, range(parts)), strict=True))
     new, rest_of_new = hands(parts)
@@ -336,13 +338,6 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
     print(f"{rules.title}: of new hands {100 * explained:.1f} % of the variance of what is still to be paid")
     kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
     return kept | {name: array.astype(np.float16) for name, array in fitted.arrays(rules.name).items()}
-
-
-def rest_of_hands(played: Trajectories, unit: float) -> NDArray[np.float32]:
-    """Return [n] what seats were paid from their decisions to the end of the hand, luck taken off."""
-    nothing = np.zeros(len(played), np.float32)
-    _, returns = advantages_and_returns(played.trajectory, played.reward / unit, nothing, 1.0, 1.0)
-    return returns.astype(np.float32)
 
 
 # --- Chances and dangers ----------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ CRITICS_PATH: Final = Path(__file__).with_name("critics.npz")
 
 _TABLE: Final = list(TABLE_FACTS)
 _COLUMNS: Final = [_TABLE.index(name) for name in _TOLD]
-_DISTANCES: Final = [column for column, name in enumerate(_TABLE) if name in {f"distance {far}" for far in range(8)}]
+_DISTANCES: Final = [_TABLE.index(f"distance {distance}") for distance in range(8)]
 _UNKNOWN: Final = 8  # the distance of a seat that has not decided anything yet
 _LAYERS: Final = ("first", "second", "last")
 
@@ -70,7 +70,7 @@ class CriticInputs:
     def __init__(self, games: int, people: int) -> None:
         """Begin with games in which nobody has decided anything yet."""
         self._of_seat = np.zeros((games, people, len(PRIVILEGED_FEATURES)), np.int8)
-        self._of_seat[:, :, -1] = _UNKNOWN
+        self.forget(np.arange(games))
         self._steps = np.arange(1, people)
 
     def forget(self, games: NDArray[np.intp]) -> None:

@@ -14,6 +14,7 @@ from mahjong_agents.control_variates import UNIT, Luck, useful_weights
 from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, plans_within_reach
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.critic import Critic, CriticInputs, shipped_critic, table_rows
+from mahjong_agents.policy.inputs import TABLE_FACTS
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
 from mahjong_agents.shared_chance import RowChance
 from mahjong_env import Engine, View
@@ -110,7 +111,7 @@ class SearchAgent:
             least, is_number = int(what in budgets), isinstance(budget, int) and not isinstance(budget, bool)
             if budget is not None and not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
-        as_first = clear is not None  # as levels are that were named before these settings
+        as_first = clear is not None  # texts of the first levels play as they did
         likely = (0.0 if as_first else _LIKELY) if likely is None else likely
         horizon = (0 if as_first else _HORIZON) if horizon is None else horizon
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
@@ -380,7 +381,7 @@ def play_out(
         own = seat == person[live]
         planned = own & (plan[live] != NO_PLAN)
         by_policy = ~planned if others is None else own & ~planned
-        chosen, tables = np.zeros(len(live), np.int64), []
+        chosen, table = np.zeros(len(live), np.int64), np.zeros((len(live), len(TABLE_FACTS)), np.int8)
         for who, which in ((policy, by_policy), (None, planned), (others, ~by_policy & ~planned)):
             rows = np.flatnonzero(which)
             if rows.size:
@@ -393,12 +394,9 @@ def play_out(
                 else:
                     chosen[rows] = who.act(view, chance)
                 if critic is not None:
-                    tables.append((rows, table_rows(inputs, view)))
+                    table[rows] = table_rows(inputs, view)
                 del view  # the engine would keep what it shows through the next step
         if critic is not None:
-            table = np.empty((len(live), *tables[0][1].shape[1:]), np.int8)
-            for rows, of_rows in tables:
-                table[rows] = of_rows
             followed.note(live, seat, table)
             decisions[live] += own
             is_over = own & (decisions[live] > horizon) & (chosen != WIN)

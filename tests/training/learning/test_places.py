@@ -100,9 +100,8 @@ def test_hands_of_a_match_follow_each_other_and_pay_its_places():
     assert paid[decided] == pytest.approx((2 - places)[decided], abs=1e-5)
     # Decisions of a later hand are asked of the same network with another standing.
     first, last = (played.critic_inputs[played.trajectory // 3 % 3 == hand] for hand in (0, 2))
-    standing = slice(
-        -7 - 2 * len(PRIVILEGED_FEATURES), -2 * len(PRIVILEGED_FEATURES)
-    )  # before the privileged features of two others
+    of_others = 2 * len(PRIVILEGED_FEATURES)  # behind the standing
+    standing = slice(-7 - of_others, -of_others)
     assert (first[:, standing][:, 0] == 2).all()
     assert not first[:6, standing][:, 1:].any()  # the first decision at each table, when nobody has been paid yet
     assert (last[:, standing][:, 0] == 0).all()
