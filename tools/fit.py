@@ -333,7 +333,11 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
     # The first layer takes inputs as they are, and the last one gives points.
     weights[0] = weights[0] * critic_scales(rules.people - 1)[:, None]
     weights[-1], biases[-1] = weights[-1] * unit, biases[-1] * unit
-    fitted = NumpyCritic(tuple(array.astype(np.float32) for array in weights), tuple(biases))
+    # It is measured as it is kept, in half precision.
+    kept_weights, kept_biases = (
+        [array.astype(np.float16).astype(np.float32) for array in arrays] for arrays in (weights, biases)
+    )
+    fitted = NumpyCritic(tuple(kept_weights), tuple(kept_biases))
     explained = 1 - ((rest_of_new - fitted(new) / unit) ** 2).mean() / rest_of_new.var()
     print(f"{rules.title}: of new hands {100 * explained:.1f} % of the variance of what is still to be paid")
     kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
