@@ -209,9 +209,9 @@ _PICTURE: Final = f"""Who beats whom, the strongest first:
 
 
 def cell(points: Estimate) -> str:
-    """Return points in sigma, bold if they are clear of zero."""
+    """Return points in sigma, bold if they are clear of zero, and of what is shown as zero."""
     text = points.text(3, sign="+")
-    return f"**{text}**" if points.is_clear_of_zero else text
+    return f"**{text}**" if points.is_clear_of_zero and round(points.mean, 3) else text
 
 
 def _order(agent: str) -> tuple[int, str]:
