@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import copy
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from mahjong_agents.policy.agent import shipped_policy
 from mahjong_agents.policy.critic import shipped_critic
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_agents.policy.inputs import Inputs
-from mahjong_agents.policy.network import draw
+from mahjong_agents.policy.network import draw, greatest_of_rows
 from mahjong_agents.search.agent import NO_PLAN, SearchAgent, candidates, play_out
 from mahjong_env import VARIANTS, Rules, make_engine
 from mahjong_env.basics.actions import WIN
@@ -207,17 +208,7 @@ def learn(rules: Rules, found: dict[str, np.ndarray], arguments: argparse.Namesp
     weights = {name: array.numpy() for name, array in best[1].items() if name in shipped.weights}
     path = arguments.out / f"{rules.name}.zip"
     training = {**shipped.training, "method": "search as teacher", "temperature": best[2]}
-    path.write_bytes(
-        PolicyFile(
-            variant=shipped.variant,
-            variant_version=shipped.variant_version,
-            network=shipped.network,
-            weights=weights,
-            knobs=shipped.knobs,
-            architecture=shipped.architecture,
-            training=training,
-        ).to_bytes()
-    )
+    replace(shipped, weights=weights, training=training).write(path)
     print(f"temperature {best[2]} was best where learning stopped; {path}")
 
 
@@ -225,20 +216,14 @@ def learn(rules: Rules, found: dict[str, np.ndarray], arguments: argparse.Namesp
 def likeliest(searched: Searched, actor: Actor) -> Tensor:
     """Return [n] the index of the likeliest action of each decision."""
     inputs, _ = searched.all()
-    return greatest(actor.scores(inputs), inputs.row, searched)
-
-
-def greatest(values: Tensor, row: Tensor, searched: Searched) -> Tensor:
-    most = torch.full((searched.rows,), -torch.inf).scatter_reduce(0, row, values, "amax")
-    at = torch.nonzero(values == most[row])[:, 0]
-    chosen = torch.zeros(searched.rows, dtype=torch.long)
-    return chosen.scatter(0, row[at].flip(0), at.flip(0))
+    return torch.from_numpy(greatest_of_rows(actor.scores(inputs).numpy(), inputs.row.numpy()))
 
 
 def chosen_by_search(searched: Searched) -> Tensor:
     """Return [n] what is best in the first half of the worlds."""
     inputs, _ = searched.all()
-    return greatest(torch.where(searched.is_tried, searched.gain[:, 0], -torch.inf), inputs.row, searched)
+    gain = torch.where(searched.is_tried, searched.gain[:, 0], -torch.inf)
+    return torch.from_numpy(greatest_of_rows(gain.numpy(), inputs.row.numpy()))
 
 
 def value_of(searched: Searched, actor: Actor) -> float:

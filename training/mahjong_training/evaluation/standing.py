@@ -209,7 +209,7 @@ _PICTURE: Final = f"""Who beats whom, the strongest first:
 
 
 def cell(points: Estimate) -> str:
-    """Return points in sigma, bold if they are clear of zero, and of what is shown as zero."""
+    """Return points in sigma, bold if they are clear of zero and do not round to it."""
     text = points.text(3, sign="+")
     return f"**{text}**" if points.is_clear_of_zero and round(points.mean, 3) else text
 
