@@ -293,10 +293,11 @@ class Rules:
 
     @property
     def sigma(self) -> float:
-        """The standard deviation of the points that a seat wins in a hand among greedy players, about.
+        """The standard deviation of the points that a seat wins in a hand among greedy players, stakes included.
 
-        It is measured (`mahjong_training.sigma`) and declared, stakes included, because environments that
-        count an illegal action in it do not play first.
+        It is measured (`mahjong_training.measured_sigma`), without house rules to about a hundredth, and declared:
+        environments count an illegal action in it, and strength is given in it. By house rules it is what the stakes
+        alone make of that, about.
 
         Raises:
             RulesError: the variant does not declare it.

@@ -171,7 +171,7 @@ class Fuzhou(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured: the base points, and what comes on top."""
-        return 2.06 * self.base_score + 24.5
+        return 2.06 * self.base_score + 24.21
 
     @property
     def may_rob_kongs(self) -> bool:

@@ -156,7 +156,7 @@ class Hangzhou(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured; the base score multiplies everything."""
-        return 5.1 * self.base_score
+        return 5.04 * self.base_score
 
     @property
     def turns_indicator(self) -> bool:

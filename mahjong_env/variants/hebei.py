@@ -149,7 +149,7 @@ class Hebei(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured; the base score multiplies everything."""
-        return 3.7 * self.base_score
+        return 3.6 * self.base_score
 
     @property
     def seats(self) -> int:

@@ -638,7 +638,7 @@ class Mcr(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured: what every loser pays, and the points."""
-        return 1.45 * self.base + 16.4
+        return 1.45 * self.base + 18.54
 
     @property
     def aims(self) -> Aims | None:

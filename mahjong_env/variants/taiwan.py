@@ -179,7 +179,7 @@ class Taiwan(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured: what every payer pays, and the tai."""
-        return 1.03 * self.base_score + 5.3 * self.unit
+        return 1.03 * self.base_score + 5.17 * self.unit
 
     @property
     def reserve(self) -> int:

@@ -264,7 +264,7 @@ class Wuhan(ScoredRules):
     @property
     def sigma(self) -> float:
         """Measured; a power of the cap follows what was measured with several to a fifth."""
-        return 450.0 if self.cap is None else min(2.2 * self.cap**0.7, 450.0)
+        return 450.0 if self.cap is None else min(2.095 * self.cap**0.7, 450.0)
 
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
         """[n] the successors of the tiles turned up."""

@@ -11,7 +11,7 @@ from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 from mahjong_env.ruleset.registry import VARIANTS
 from mahjong_training.evaluation.estimates import Estimate
-from mahjong_training.evaluation.matches import play_out, sigma
+from mahjong_training.evaluation.matches import measured_sigma, play_out, sigma
 from support.house_rules import with_needed
 from support.marks import variants
 
@@ -82,14 +82,18 @@ def test_so_it_does_by_house_rules(variant, knobs, greedy):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("variant", "knobs"),
-    [*((variant, {}) for variant in NAMES), *HOUSE_RULES[: sum(map(len, STAKES.values()))]],
-    ids=str,
-)
-def test_the_declared_sigma_is_what_greedy_play_measures(variant, knobs):
+@pytest.mark.parametrize(("variant", "knobs"), HOUSE_RULES[: sum(map(len, STAKES.values()))], ids=str)
+def test_the_declared_sigma_is_about_what_greedy_play_measures(variant, knobs):
     played = rules(variant, **knobs)
     assert played.sigma == pytest.approx(sigma(played), rel=0.1)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", NAMES)
+def test_without_house_rules_it_is_what_greedy_play_measures(variant):
+    """It is the unit of all strength; an interval of 99.9 % of twenty thousand deals holds it."""
+    found = measured_sigma(rules(variant), 20_000)
+    assert abs(rules(variant).sigma - found.mean) < 1.7 * found.half_width
 
 
 def test_it_is_counted_in_sigma_for_each_hand_that_is_not_played():

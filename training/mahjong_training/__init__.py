@@ -9,7 +9,7 @@ measure(hebei, agents, one_against_copies(1, 0, hebei.people), deals=1000, seed=
 """
 
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.matches import measure, measured_sigma, sigma
 from mahjong_training.evaluation.results import difference
 
-__all__ = ["difference", "measure", "one_against_copies", "sigma"]
+__all__ = ["difference", "measure", "measured_sigma", "one_against_copies", "sigma"]

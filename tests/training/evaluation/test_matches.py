@@ -10,12 +10,13 @@ import pytest
 
 from mahjong_agents import GreedyAgent, RandomAgent, base, make_agent
 from mahjong_agents.search.agent import SearchAgent
-from mahjong_env import VARIANTS, make_engine, rules
+from mahjong_env import VARIANTS, RulesError, make_engine, rules
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import matches
+from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import league, lineups, one_against_copies, orders_of, seated, two_against_two
-from mahjong_training.evaluation.matches import Block, measure, play_block, play_out, sigma
+from mahjong_training.evaluation.matches import Block, measure, measured_sigma, play_block, play_out, sigma
 from mahjong_training.evaluation.results import summarise
 from mahjong_training.seeds import evaluation_seed
 from support.own_agents import LastLegal
@@ -146,17 +147,32 @@ class TestMeasure:
 
 
 class TestSigma:
-    def test_is_the_spread_of_points_among_greedy_players(self):
-        """Points of all seats of 4000 hands; other hands give about the same."""
-        found = sigma(rules("hebei"))
-        other = measure(rules("hebei"), [GreedyAgent()], (0, 0, 0), deals=2, seed=1)
-        assert other.of(0).points.mean == 0
-        assert 3 < found < 4.2
-        assert sigma(rules("hebei")) is found
-        assert sigma(rules("hebei", players=4)) != found
+    def test_is_what_the_variant_declares(self):
+        assert sigma(rules("hebei")) == sigma(rules("hebei", shows_drawn=False)) == rules("hebei").sigma
 
-    def test_where_nobody_can_draw_it_is_a_point(self):
-        assert sigma(rules("taiwan", dead_tiles=71)) == 1
+    def test_is_measured_by_house_rules(self):
+        found = sigma(rules("hebei", players=4))
+        assert found == measured_sigma(rules("hebei", players=4)).mean
+        assert found != sigma(rules("hebei"))
+
+    def test_is_measured_of_a_variant_that_declares_none(self, monkeypatch):
+        def declares_none(played):
+            raise RulesError("none")
+
+        monkeypatch.setattr(type(rules("hebei")), "sigma", property(declares_none))
+        monkeypatch.setattr(matches, "measured_sigma", lambda rules: Estimate(4.0, 3.0, 5.0))
+        assert sigma.__wrapped__(rules("hebei")) == 4
+
+    def test_is_known_to_an_interval(self):
+        few, more = (measured_sigma(rules("hebei"), deals) for deals in (200, 1000))
+        assert few.low < few.mean < few.high
+        assert more.half_width < few.half_width
+
+    def test_where_nobody_wins_it_is_a_point(self, monkeypatch):
+        nobody_draws = rules("taiwan", dead_tiles=71)
+        assert measured_sigma(nobody_draws, 200).mean == 0
+        monkeypatch.setattr(matches, "measured_sigma", lambda rules: measured_sigma(rules, 200))
+        assert sigma.__wrapped__(nobody_draws) == 1
 
 
 # --- Line-ups and orders of seats: who meets whom, and who sits where, equally often --------------------------------

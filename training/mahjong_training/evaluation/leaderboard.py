@@ -81,7 +81,7 @@ class Table:
         found: dict[str, Any] = {}
         if self.mark in self.rows[agent]:
             points = self.rows[agent][self.mark].points.over(self.sigma)
-            found |= {"points": points, "how": how | {"deals": config.deals}}
+            found |= {"points": points, "how": how | {"deals": config.deals, "sigma": self.sigma}}
         if self.mark in self.rows[agent] or agent == self.mark:
             found |= {"against": self.mark}
         if self.payoffs is not None and agent in self.overall:

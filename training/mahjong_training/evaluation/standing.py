@@ -6,7 +6,7 @@ All points are in sigma a hand; sigma is the unit of a variant, and no number he
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -43,9 +43,13 @@ def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
     None: nothing was measured, or no agent that wins clearly more with that sight than without (as in Wuhan, where the
     worth of the own hand is what counts).
     """
-    found = json.loads(path.read_text(encoding="utf-8")).get(variant, {}) if path.is_file() else {}
-    known = [(agent, estimate(one["points"])) for agent, one in found.items() if estimate(one["more"]).low > 0]
+    found = _with_sight(variant, path).items()
+    known = [(agent, estimate(one["points"])) for agent, one in found if estimate(one["more"]).low > 0]
     return max(known, key=lambda one: one[1].mean, default=None)
+
+
+def _with_sight(variant: str, path: Path = CEILINGS) -> dict[str, dict[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8")).get(variant, {}) if path.is_file() else {}
 
 
 def estimate(plain: Mapping[str, float]) -> Estimate:
@@ -110,14 +114,35 @@ def page(rows: Rows) -> str:
             best = [_best_with_sight(name, mark) for name, mark in zip(variants, marks, strict=True)]
             sight = ["" if one is None else f"*{one[1].text(3, sign='+')} ({one[0]})*" for one in best]
             shown.insert(0, ["*the reference agent is*", *(f"*{mark}*" for mark in marks)])
+            units = [next(_sigmas(rows[name]), None) for name in variants]
+            if any(units):
+                shown.insert(1, ["*points in a sigma*", *("" if unit is None else f"*{unit:,.2f}*" for unit in units)])
             shown += [["*with sight of all hands*", *sight]] if any(sight) else []
         if shown:
             parts.append(f"{text}:\n\n{lines(head, shown)}")
+    sights = {name: _with_sight(name) for name in variants}
+    if any(sights.values()):
+        shown = [
+            [agent, *(_sighted(agent, sights[name]) for name in variants)]
+            for agent in dict.fromkeys(agent for known in sights.values() for agent in known)
+        ]
+        parts.append(f"{_SIGHT}:\n\n{lines(['with sight of all hands', *head[1:]], shown)}")
     return "\n\n".join([*parts, *([_PICTURE] if matrices(rows) else [])])
+
+
+def _sigmas(of_agents: Mapping[str, Mapping[str, Any]]) -> Iterator[float]:
+    return (found["how"]["sigma"] for found in of_agents.values() if "sigma" in found.get("how", {}))
 
 
 def _best_with_sight(variant: str, against: str) -> tuple[str, Estimate] | None:
     return ceiling(variant) if against == reference_agent(VARIANTS[variant]).name else None
+
+
+def _sighted(agent: str, known: Mapping[str, Any]) -> str:
+    if agent not in known:
+        return ""
+    points, more = (estimate(known[agent][name]) for name in ("points", "more"))
+    return cell(points) + ("" if agent.startswith("reference") else f" ({more.mean:+.3f})")
 
 
 def _against(found: Mapping[str, Any], variant: str) -> str:
@@ -150,6 +175,10 @@ def _response(found: Mapping[str, Any], variant: str) -> str:
     return f"{cell(estimate(found['response']))} ({budget}; from {how['start']})"
 
 
+_SIGHT: Final = (
+    "What agents win that see all hands, but not the order of the wall, alone against copies of the reference agent, "
+    "in sigma a hand; in brackets how much more that is than without sight (the reference agent then wins nothing)"
+)
 _TABLES: Final = {
     "against": (
         "Points a hand in sigma, alone against copies of the reference agent, each deal from every seat, ± 95 %; in "
