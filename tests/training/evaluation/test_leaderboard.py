@@ -128,6 +128,18 @@ def test_best_responses_stand_with_their_interval_and_their_budget():
     ]
 
 
+def test_points_stand_with_their_unit_and_what_sight_wins():
+    won = {"mean": 0.1, "low": 0.09, "high": 0.11}
+    found = {"points": won, "against": "closed-greedy", "how": {"sigma": 3.6}}
+    _, table, said, sighted = standing.page({"hebei": {"policy": found}}).split("\n\n")
+    assert "| *points in a sigma* | *3.60* |" in table.splitlines()
+    assert said.startswith("What agents win that see all hands")
+    name, best = standing.ceiling("hebei")
+    assert any(line.startswith(f"| {name} | {standing.cell(best)}") for line in sighted.splitlines())
+    elsewhere = standing.page({"hebei": {"policy": found | {"against": "greedy"}}})
+    assert "see all hands" not in elsewhere  # which was measured against the reference agent
+
+
 def test_ratings_follow_who_comes_before_whom():
     pytest.importorskip("openskill")
     agents = {name: make_agent(name) for name in ("random", "greedy", "folding")}

@@ -120,7 +120,7 @@ def page(rows: Rows) -> str:
             shown += [["*with sight of all hands*", *sight]] if any(sight) else []
         if shown:
             parts.append(f"{text}:\n\n{lines(head, shown)}")
-    sights = {name: _with_sight(name) for name in variants}
+    sights = {name: _with_sight(name) if _meets_reference(rows[name], name) else {} for name in variants}
     if any(sights.values()):
         shown = [
             [agent, *(_sighted(agent, sights[name]) for name in variants)]
@@ -128,6 +128,11 @@ def page(rows: Rows) -> str:
         ]
         parts.append(f"{_SIGHT}:\n\n{lines(['with sight of all hands', *head[1:]], shown)}")
     return "\n\n".join([*parts, *([_PICTURE] if matrices(rows) else [])])
+
+
+def _meets_reference(of_agents: Mapping[str, Mapping[str, Any]], variant: str) -> bool:
+    mark = reference_agent(VARIANTS[variant]).name
+    return any(found.get("against") == mark for found in of_agents.values())
 
 
 def _sigmas(of_agents: Mapping[str, Mapping[str, Any]]) -> Iterator[float]:
