@@ -22,8 +22,6 @@ from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.leaderboard import mixed
 from mahjong_training.evaluation.matches import Contest, in_sigma, play_contests
 
-_FIRST = 0  # agent of a contest
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -51,7 +49,7 @@ def main() -> None:
     }
     plan = [contest for pair in standings.values() for contests in pair for contest in contests]
     played = list(play_contests(plan, agents, WorkersConfig(), arguments.seed, out=arguments.out, progress=print))
-    points = iter([contest.result(parts).points_per_hand(_FIRST) for contest, parts in played])
+    points = iter([contest.result(parts).points_per_hand(0) for contest, parts in played])
     print(f"| {rules.title}, sigma a hand | {' | '.join(compared)} | more | deals |", "|---" * 5 + "|", sep="\n")
     for title, pair in standings.items():
         new, old = (np.concatenate([next(points) for _ in contests]) for contests in pair)

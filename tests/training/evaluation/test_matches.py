@@ -153,6 +153,7 @@ class TestSigma:
     def test_is_measured_by_house_rules(self):
         found = sigma(rules("hebei", players=4))
         assert found == measured_sigma(rules("hebei", players=4)).mean
+        assert sigma(rules("hebei", players=4)) is found
         assert found != sigma(rules("hebei"))
 
     def test_is_measured_of_a_variant_that_declares_none(self, monkeypatch):
@@ -166,6 +167,8 @@ class TestSigma:
     def test_is_known_to_an_interval(self):
         few, more = (measured_sigma(rules("hebei"), deals) for deals in (200, 1000))
         assert few.low < few.mean < few.high
+        assert more.low < sigma(rules("hebei")) < more.high
+        assert 3 < more.mean < 4.2
         assert more.half_width < few.half_width
 
     def test_where_nobody_wins_it_is_a_point(self, monkeypatch):

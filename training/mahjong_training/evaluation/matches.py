@@ -377,9 +377,9 @@ def sigma(rules: Rules) -> float:
     """Return sigma, in points: the standard deviation of what a seat wins in a hand when every seat plays greedy.
 
     Of a variant without house rules it is what the variant declares (`Rules.sigma`), which `measured_sigma` has found
-    on 200,000 deals. Else it is measured once in a process, on the same 4000 deals every time, and two to four per cent
-    off: few hands pay much. By house rules under which nobody wins anything (a wall that is all dead tiles), it is one
-    point.
+    on 200,000 deals. Else it is measured once in a process, on the same 4000 deals every time: to two per cent in some
+    variants, to eight where few hands pay much (95 %). By house rules under which nobody wins anything (a wall that is
+    all dead tiles), it is one point.
     """
     if rules.plays_as(VARIANTS.get(rules.name)):
         with suppress(RulesError):  # it declares none

@@ -6,7 +6,7 @@ All points are in sigma a hand; sigma is the unit of a variant, and no number he
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -102,6 +102,7 @@ def page(rows: Rows) -> str:
     agents = sorted({agent for name in variants for agent in rows[name]}, key=_order)
     head = ["agent", *(VARIANTS[name].title for name in variants)]
     known = {agent: {name: rows[name].get(agent, {}) for name in variants} for agent in agents}
+    marks = {name: next((one["against"] for one in rows[name].values() if "against" in one), "") for name in variants}
     parts = []
     for kind, (text, show) in _TABLES.items():
         shown = [
@@ -110,17 +111,17 @@ def page(rows: Rows) -> str:
             if any(kind in found for found in of_agent.values())
         ]
         if kind == "against" and shown:
-            marks = [next((one[kind] for one in rows[name].values() if kind in one), "") for name in variants]
-            best = [_best_with_sight(name, mark) for name, mark in zip(variants, marks, strict=True)]
+            hows = {name: [one.get("how", {}) for one in rows[name].values()] for name in variants}
+            units = [next((how["sigma"] for how in hows[name] if "sigma" in how), None) for name in variants]
+            best = [_best_with_sight(name, mark) for name, mark in marks.items()]
             sight = ["" if one is None else f"*{one[1].text(3, sign='+')} ({one[0]})*" for one in best]
-            shown.insert(0, ["*the reference agent is*", *(f"*{mark}*" for mark in marks)])
-            units = [next(_sigmas(rows[name]), None) for name in variants]
+            shown.insert(0, ["*the reference agent is*", *(f"*{mark}*" for mark in marks.values())])
             if any(units):
                 shown.insert(1, ["*points in a sigma*", *("" if unit is None else f"*{unit:,.2f}*" for unit in units)])
             shown += [["*with sight of all hands*", *sight]] if any(sight) else []
         if shown:
             parts.append(f"{text}:\n\n{lines(head, shown)}")
-    sights = {name: _with_sight(name) if _meets_reference(rows[name], name) else {} for name in variants}
+    sights = {name: _with_sight(name) if _is_reference(mark, name) else {} for name, mark in marks.items()}
     if any(sights.values()):
         shown = [
             [agent, *(_sighted(agent, sights[name]) for name in variants)]
@@ -130,17 +131,12 @@ def page(rows: Rows) -> str:
     return "\n\n".join([*parts, *([_PICTURE] if matrices(rows) else [])])
 
 
-def _meets_reference(of_agents: Mapping[str, Mapping[str, Any]], variant: str) -> bool:
-    mark = reference_agent(VARIANTS[variant]).name
-    return any(found.get("against") == mark for found in of_agents.values())
-
-
-def _sigmas(of_agents: Mapping[str, Mapping[str, Any]]) -> Iterator[float]:
-    return (found["how"]["sigma"] for found in of_agents.values() if "sigma" in found.get("how", {}))
+def _is_reference(agent: str, variant: str) -> bool:
+    return agent == reference_agent(VARIANTS[variant]).name
 
 
 def _best_with_sight(variant: str, against: str) -> tuple[str, Estimate] | None:
-    return ceiling(variant) if against == reference_agent(VARIANTS[variant]).name else None
+    return ceiling(variant) if _is_reference(against, variant) else None
 
 
 def _sighted(agent: str, known: Mapping[str, Any]) -> str:
