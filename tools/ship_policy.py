@@ -146,7 +146,7 @@ def _command(config: dict) -> str:
             raise SystemExit(f"the run is of an earlier version (it has no {name}): say --command")
         value = tuple(config[name]) if isinstance(config[name], list) else config[name]
         if name not in ("variant", "out", "resume", "processes", "threads", "device") and value != usual:
-            text = " ".join(value) if isinstance(value, tuple) else str(value)
+            text = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             words.append(f"--{name.replace('_', '-')} {text}")
     return " ".join(words)
 
