@@ -172,7 +172,26 @@ def test_skewed_points_are_covered_on_both_sides(deals, covered, most, sign):
     short, far = (short, far) if sign > 0 else (far, short)
     assert covered <= 1 - short - far <= 0.965
     assert short < most
-    assert far > 0.008
+    assert far > 0.005
+
+
+@pytest.mark.parametrize("spread", [0, 0.6])
+@pytest.mark.parametrize("differ", [2, 4, 8, 16])
+@pytest.mark.parametrize("deals", [60, 300])
+def test_equal_agents_who_play_alike_in_nearly_all_deals_are_seldom_told_apart(deals, differ, spread):
+    """By skewness and n - 1 degrees of freedom alone, 16 to 18 of 100 would be with 2 or 4 deals, 10 with 8."""
+    rng = np.random.default_rng([deals, differ])
+    sizes = rng.choice([-1, 1], (6000, deals)) * rng.lognormal(0, spread, (6000, deals))
+    low, high = interval(np.where(rng.random((6000, deals)) < differ / deals, sizes, 0))
+    assert np.mean((low > 0) | (high < 0)) < 0.06
+
+
+@pytest.mark.parametrize("differ", [1, 2, 3])
+def test_a_few_deals_of_one_sign_are_no_certainty(differ):
+    """Where both signs are as likely, two or three deals are all of one sign in 50 and 25 of 100 matches."""
+    for deals in (FEWEST, 200, 5000):
+        found = ratio(np.arange(deals) < differ, np.ones(deals))
+        assert not found.is_clear_of_zero
 
 
 @pytest.mark.parametrize("deals", [1, 2, FEWEST - 1])
