@@ -223,11 +223,11 @@ def test_the_interval_turns_round_with_the_points():
 
 @pytest.mark.thorough
 def test_greedy_against_closed_greedy_in_wuhan():
-    """A real difference, of great skewness; 95 of 100, give or take 2: the population is small."""
+    """A real difference, of great skewness; 95 of 100, give or take 2 (3 with 30 deals): the population is small."""
     (points,) = play(POPULATIONS["wuhan, greedy"], 600).values()
     for deals in (30, 60, 200):
         short, far = matches(points, deals, 4000)
-        assert 0.93 < 1 - short - far < 0.97
+        assert (0.92 if deals == 30 else 0.93) < 1 - short - far < 0.97
         assert min(short, far) > 0.005
     short, far = studies(points, 500, 2000)
     assert 0.03 < short + far < 0.07
