@@ -28,7 +28,7 @@ _AT_ONCE = 1_000_000
 
 POPULATIONS = {
     **{f"{name}, greedy": (name, "greedy", "closed-greedy") for name in sorted(VARIANTS)},
-    "fuzhou, value": ("fuzhou", "value", "greedy"),  # who plays as greedy in nearly all deals
+    "fuzhou, value": ("fuzhou", "value", "greedy"),  # who plays as greedy in three deals of four
     "wuhan, value": ("wuhan", "value", "greedy"),
     "wuhan, policy": ("wuhan", "policy", "greedy"),
 }

@@ -13,7 +13,7 @@ from mahjong_env import ACTIONS, make_engine, rules
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.hand_statistics import MELDS, Played
 from mahjong_training.evaluation.lineups import one_against_copies, orders_of
 from mahjong_training.evaluation.matches import measure, play_out
@@ -31,6 +31,8 @@ class TestDifference:
         by_deal = results[1].points_by_deal(2) / 3 - results[0].points_by_deal(0) / 3
         error = by_deal.std(ddof=1) / np.sqrt(60)
         assert 2.001 * error <= gain.half_width < 2.1 * error
+        paired = ratio(by_deal, np.ones(60))
+        assert (gain.low, gain.high) == pytest.approx((paired.low, paired.high))
         same = difference(results[0], 0, results[0], 0)
         assert (same.mean, same.half_width) == (0, 0)
 

@@ -105,7 +105,8 @@ def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np
     mean = values.mean(axis=-1)
     away = values - mean[..., None]
     error = np.sqrt((away**2).sum(axis=-1) / (n - 1) / n)
-    bend, reach = _skewness(away) / np.sqrt(n), _t_quantile(_freedom(away), confidence)
+    z = _standardised(away)
+    bend, reach = _skewness(z) / np.sqrt(n), _t_quantile(_freedom(z), confidence)
     return mean - error * _unbent(reach, bend), mean - error * _unbent(-reach, bend)
 
 
@@ -116,35 +117,33 @@ def _unbent(y: NDArray[np.float64], bend: NDArray[np.float64]) -> NDArray[np.flo
     return 3 * moved / (root**2 + root + 1)
 
 
-def _freedom(away: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return [...] the degrees of freedom of the variance of [..., n] values, n - 1 at most.
+def _freedom(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return [...] the degrees of freedom of the variance of standardised [..., n] values, n - 1 at most.
 
     Of normal values these are n - 1; in general twice the squared variance over the variance of its estimate, which
     follows from the kurtosis (O'Neill, Some useful moment results in sampling problems, 2014). Of k values among many
     zeros they are about 2 k.
     """
-    n = away.shape[-1]
-    kurtosis = (_standardised(away, np.abs(away).max(axis=-1)) ** 4).mean(axis=-1)
-    return np.minimum(2 * n / np.maximum(kurtosis - (n - 3) / (n - 1), 2 * n / (n - 1)), n - 1)
+    n = z.shape[-1]
+    return np.minimum(2 * n / np.maximum((z**4).mean(axis=-1) - (n - 3) / (n - 1), 2 * n / (n - 1)), n - 1)
 
 
-def _skewness(away: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return [...] the skewness of [..., n] values as far as it is sure, and without the greatest if that is less."""
-    n = away.shape[-1]
-    largest = np.abs(away).max(axis=-1)
-    greatest = np.abs(away).argmax(axis=-1)[..., None]
-    rest = away[np.arange(n) != greatest].reshape(*away.shape[:-1], n - 1)
-    cubes, of_rest = _standardised(away, largest) ** 3, (_standardised(rest, largest) ** 3).mean(axis=-1)
+def _skewness(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return [...] the skewness of standardised [..., n] values as far as it is sure; without the greatest if less."""
+    n = z.shape[-1]
+    greatest = np.abs(z).argmax(axis=-1)[..., None]
+    rest = _standardised(z[np.arange(n) != greatest].reshape(*z.shape[:-1], n - 1), _ROUNDING * np.abs(z).max(axis=-1))
+    cubes, of_rest = z**3, (rest**3).mean(axis=-1)
     of_all, error = cubes.mean(axis=-1), cubes.std(axis=-1) / np.sqrt(n)
     smaller = np.minimum(np.maximum(np.abs(of_all) - _QUARTILE * error, 0), np.abs(of_rest))
     return np.where(of_all * of_rest > 0, np.sign(of_all) * smaller, 0)
 
 
-def _standardised(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return [..., n] values with mean 0 and spread 1; zeros if they are all the same."""
+def _standardised(values: NDArray[Any], least: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
+    """Return [..., n] values with mean 0 and spread 1; zeros where their spread is no more than the least [...]."""
     away = values - values.mean(axis=-1, keepdims=True)
     spread = np.sqrt((away**2).mean(axis=-1))
-    return away / np.where(spread > _ROUNDING * scale, spread, np.inf)[..., None]
+    return away / np.where(spread > least, spread, np.inf)[..., None]
 
 
 def weighted(estimates: Sequence[tuple[float, Estimate]]) -> Estimate:
