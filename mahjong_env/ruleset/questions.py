@@ -8,7 +8,7 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -238,10 +238,6 @@ class Rules:
             for item in knob_fields(self)
             if getattr(self, item.name) != item.default
         }
-
-    def plays_as(self, other: Rules | None) -> bool:
-        """Whether both play the same game, whatever of it is seen."""
-        return other is not None and replace(self, shows_drawn=True) == replace(other, shows_drawn=True)
 
     @classmethod
     def knob_help(cls, language: str = "en") -> dict[str, tuple[Any, str, str]]:

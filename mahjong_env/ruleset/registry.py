@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -63,6 +64,11 @@ class VariantRegistry(Mapping[str, Rules]):
 
     def __repr__(self) -> str:
         return f"<variants: {', '.join(self)}>"
+
+    def without_house_rules(self, rules: Rules) -> bool:
+        """Whether these rules play a variant as it is registered, whatever of the game is seen."""
+        default = self.get(rules.name)
+        return default is not None and replace(rules, shows_drawn=True) == replace(default, shows_drawn=True)
 
     def preset(self, name: str) -> Rules:
         """The rules of a platform: the variant that has a preset of this name (`Rules.presets`), with its knobs.

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 import mahjong_env
-from mahjong_env import RulesError
+from mahjong_env import VARIANTS, RulesError, rules
 from mahjong_env.ruleset.registry import VariantRegistry
 
 MODULE = """
@@ -119,3 +119,13 @@ def test_a_faulty_registration_is_an_error_of_its_own_variant(install, name, val
     assert variants["hebei"].name == "hebei"
     with pytest.raises(RulesError, match=message):
         variants[name]
+
+
+def test_rules_are_those_of_a_variant_whatever_of_the_game_is_seen():
+    class Elsewhere(type(VARIANTS["hebei"])):
+        name = "elsewhere"
+
+    assert VARIANTS.without_house_rules(rules("hebei"))
+    assert VARIANTS.without_house_rules(rules("hebei", shows_drawn=False))
+    assert not VARIANTS.without_house_rules(rules("hebei", players=4))
+    assert not VARIANTS.without_house_rules(Elsewhere())

@@ -129,7 +129,7 @@ class PolicyAgent:
 @cache
 def shipped_policy(rules: Rules) -> PolicyAgent | None:
     """Return the policy that is shipped for these very rules, None if there is none."""
-    if not rules.plays_as(VARIANTS.get(rules.name)) or not (SHIPPED / f"{rules.name}.zip").is_file():
+    if not VARIANTS.without_house_rules(rules) or not (SHIPPED / f"{rules.name}.zip").is_file():
         return None
     return PolicyAgent(rules.name)
 

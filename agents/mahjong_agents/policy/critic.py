@@ -132,7 +132,7 @@ class Critic:
 @cache
 def shipped_critic(rules: Rules) -> Critic | None:
     """Return the critic of the policy that is shipped for these very rules, None if there is none."""
-    if not rules.plays_as(VARIANTS.get(rules.name)):
+    if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(CRITICS_PATH) as arrays:
         return Critic.read(arrays, rules.name) if f"{rules.name}_first_w" in arrays else None

@@ -20,7 +20,7 @@ _FROM_NEIGHBOURS: Final = 20.0
 @cache
 def shipped_opponent_hands(rules: Rules) -> OpponentHands | None:
     """Return the prior under these very rules, None if none was counted."""
-    if not rules.plays_as(VARIANTS.get(rules.name)):
+    if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(COUNTS_PATH) as counts:
         if rules.name not in counts:

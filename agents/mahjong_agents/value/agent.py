@@ -155,7 +155,7 @@ class OutcomeNetwork:
 @cache
 def shipped_network(rules: Rules) -> OutcomeNetwork | None:
     """Return the network that was learned under these very rules, None if there is none."""
-    if not rules.plays_as(VARIANTS.get(rules.name)):
+    if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(NUMBERS_PATH) as arrays:
         return OutcomeNetwork.read(arrays, rules.name) if f"{rules.name}_scale" in arrays else None

@@ -132,7 +132,7 @@ class FoldingModel:
 @cache
 def shipped_model(rules: Rules) -> FoldingModel | None:
     """Return the model that was measured under these very rules, None if there is none."""
-    if not rules.plays_as(VARIANTS.get(rules.name)):
+    if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(NUMBERS_PATH) as arrays:
         return FoldingModel.read(arrays, rules.name) if f"{rules.name}_scale" in arrays else None

@@ -381,7 +381,7 @@ def sigma(rules: Rules) -> float:
     variants, to eight where few hands pay much (95 %). By house rules under which nobody wins anything (a wall that is
     all dead tiles), it is one point.
     """
-    if rules.plays_as(VARIANTS.get(rules.name)):
+    if VARIANTS.without_house_rules(rules):
         with suppress(RulesError):  # it declares none
             return float(rules.sigma)
     return measured_sigma(rules).mean or 1.0
