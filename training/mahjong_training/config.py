@@ -505,11 +505,13 @@ class CeilingsConfig(WorkersConfig):
     """The variants; all that are shipped if not given."""
     bases: tuple[str, ...] = ("reference", "policy")
     """Agents that are given sight."""
-    deals: int = 500
+    deals: int = 4000
     """Deals of those that never deal in, from every seat; 0: none."""
     search_deals: int = 0
-    """Deals of the search that sees all hands, from one seat each, in turns: a second of processor and more each; an
-    interval that says something takes 300. 0: no search."""
+    """Deals of a search over the one that never deals in, from one seat each, in turns: a second of processor and more
+    each; an interval that says something takes 1000. 0: no search."""
+    search_near: bool = False
+    """Search over the one that never deals in where that costs no distance instead."""
     rollouts: int = 24
     """Worlds of each of its decisions."""
     actions: int = 6

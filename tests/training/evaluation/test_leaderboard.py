@@ -234,7 +234,7 @@ def test_what_is_measured_is_kept_and_standings_show_shares_of_it(tmp_path, monk
     assert best["more"] == pytest.approx(best["points"])  # the reference agent wins nothing from its copies
     assert best["points"]["low"] > 0
     assert best["deal_ins"]["mean"] == 0
-    assert found["reference, search"]["rollouts"] == 2
+    assert found["reference, never deals in, searching"]["rollouts"] == 2
     agent, points = standing.ceiling("fuzhou", out)
     assert (agent, points.mean) == ("reference, never deals in", best["points"]["mean"])
     assert standing.ceiling("hebei", out) is None

@@ -36,7 +36,8 @@ from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
 
-NEVER, NEAR, SEARCH = "never deals in", "never deals in where that costs no distance", "search"
+NEVER, NEAR = "never deals in", "never deals in where that costs no distance"
+SEARCHING = {NEVER: f"{NEVER}, searching", NEAR: f"{NEAR}, searching"}
 
 
 class NeverDealsIn:
@@ -154,9 +155,10 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
     luck_off = useful_weights(rules) is not None
     unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
     plans: list[tuple[str, str, int, Seatings, list[Block]]] = []
-    for base, way in product(config.bases, (NEVER, NEAR, SEARCH)):
-        deals, most = (config.search_deals, config.search_block) if way == SEARCH else (config.deals, None)
-        seatings: Seatings = "turns" if way == SEARCH else "all"
+    search = SEARCHING[NEAR if config.search_near else NEVER]
+    for base, way in product(config.bases, (NEVER, NEAR, search)):
+        deals, most = (config.search_deals, config.search_block) if way == search else (config.deals, None)
+        seatings: Seatings = "turns" if way == search else "all"
         if deals:
             plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
     ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # with sight and without
@@ -184,7 +186,7 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
             "luck_off": luck_off,
             **provenance(rules),
         }
-        if way == SEARCH:
+        if way == search:
             found[name] |= {"rollouts": config.rollouts, "actions": config.actions}
     return found
 
@@ -199,7 +201,7 @@ def _seated(config: CeilingsConfig, base: str, way: str, table: Engine) -> list[
     plain, reference = make_agent(base), reference_agent(table.rules)
     if not way:
         return [plain, reference]
-    sighted = NeverDealsIn(plain, table, as_near=way == NEAR)
-    if way != SEARCH:
+    sighted = NeverDealsIn(plain, table, as_near=way in (NEAR, SEARCHING[NEAR]))
+    if way not in SEARCHING.values():
         return [sighted, reference]
     return [SightedSearch(sighted, table, rollouts=config.rollouts, actions=config.actions), reference]
