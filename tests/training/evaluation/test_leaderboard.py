@@ -238,6 +238,10 @@ def test_what_is_measured_is_kept_and_standings_show_shares_of_it(tmp_path, monk
     agent, points = standing.ceiling("fuzhou", out)
     assert (agent, points.mean) == ("reference, never deals in", best["points"]["mean"])
     assert standing.ceiling("hebei", out) is None
+    gains_nothing = {"points": {"mean": 1.0, "low": 0.9, "high": 1.1}, "more": {"mean": 0, "low": -0.1, "high": 0.1}}
+    stronger = tmp_path / "stronger.json"
+    stronger.write_text(json.dumps({"fuzhou": found | {"policy, never deals in": gains_nothing}}), encoding="utf-8")
+    assert standing.ceiling("fuzhou", stronger) is None  # whoever plays for more needs no sight
     plain = standing.ceiling
     monkeypatch.setattr(standing, "ceiling", lambda variant: plain(variant, out))
     half = {"mean": points.mean / 2, "low": 0.01, "high": points.mean}
