@@ -37,8 +37,9 @@ PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 
 
 def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
-    """Return the agent with sight of all hands that won most from copies of the reference agent, and how much.
+    """Return the agent with sight of all hands that surely won most from copies of the reference agent, and how much.
 
+    It is the one with the highest lower end: the highest mean would often be the one with the widest interval.
     A best player with that sight wins at least as much, so that a share of it is rather too great than too small.
     None: nothing was measured, or no agent that wins clearly more with that sight than without, or another one wins
     clearly more than it (as in Wuhan, where the worth of the own hand is what counts).
@@ -46,7 +47,7 @@ def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
     found = _with_sight(variant, path)
     points = {agent: estimate(one["points"]) for agent, one in found.items()}
     gaining = [agent for agent, one in found.items() if estimate(one["more"]).low > 0]
-    best = max(gaining, key=lambda agent: points[agent].mean, default=None)
+    best = max(gaining, key=lambda agent: points[agent].low, default=None)
     if best is None or any(one.low > points[best].high for one in points.values()):
         return None
     return best, points[best]
