@@ -37,7 +37,8 @@ from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
 
 NEVER, NEAR = "never deals in", "never deals in where that costs no distance"
-SEARCHING = {NEVER: f"{NEVER}, searching", NEAR: f"{NEAR}, searching"}
+SEARCHING = ", searching"
+"""Added to either of them, for a search over it."""
 
 
 class NeverDealsIn:
@@ -155,7 +156,7 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
     luck_off = useful_weights(rules) is not None
     unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
     plans: list[tuple[str, str, int, Seatings, list[Block]]] = []
-    search = SEARCHING[NEAR if config.search_near else NEVER]
+    search = (NEAR if config.search_near else NEVER) + SEARCHING
     for base, way in product(config.bases, (NEVER, NEAR, search)):
         deals, most = (config.search_deals, config.search_block) if way == search else (config.deals, None)
         seatings: Seatings = "turns" if way == search else "all"
@@ -201,7 +202,7 @@ def _seated(config: CeilingsConfig, base: str, way: str, table: Engine) -> list[
     plain, reference = make_agent(base), reference_agent(table.rules)
     if not way:
         return [plain, reference]
-    sighted = NeverDealsIn(plain, table, as_near=way in (NEAR, SEARCHING[NEAR]))
-    if way not in SEARCHING.values():
+    sighted = NeverDealsIn(plain, table, as_near=way.startswith(NEAR))
+    if not way.endswith(SEARCHING):
         return [sighted, reference]
     return [SightedSearch(sighted, table, rollouts=config.rollouts, actions=config.actions), reference]

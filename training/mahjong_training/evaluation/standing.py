@@ -37,9 +37,9 @@ PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 
 
 def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
-    """Return the agent with sight of all hands that surely won most from copies of the reference agent, and how much.
+    """Return the agent with sight of all hands that wins most from copies of the reference agent, and how much.
 
-    It is the one with the highest lower end: the highest mean would often be the one with the widest interval.
+    Most by the lower end of its interval: the highest mean would often be the one with the widest interval.
     A best player with that sight wins at least as much, so that a share of it is rather too great than too small.
     None: nothing was measured, or no agent that wins clearly more with that sight than without, or another one wins
     clearly more than it (as in Wuhan, where the worth of the own hand is what counts).
