@@ -20,7 +20,8 @@ from mahjong_agents.policy.network import (
     shapes,
     table_scales,
 )
-from mahjong_env import VARIANTS, action, make_engine
+from mahjong_agents.value.completions import unit
+from mahjong_env import VARIANTS, View, action, make_engine
 from support.marks import variants
 
 FACTS, TABLE = list(ACTION_FACTS), list(TABLE_FACTS)
@@ -163,3 +164,54 @@ def test_what_they_return_is_checked(returned, told):
 def test_added_inputs_that_there_are_not(features, told):
     with pytest.raises(AgentError, match=told):
         find_features(features)
+
+
+# --- Wins ---------------------------------------------------------------------------------------------------------
+
+
+def without_wins(view):
+    arrays = {name: getattr(view, name) for name in (*View.array_names(), "exposed")}
+    mask = view.action_mask.copy()
+    mask[:, action("win")] = False
+    return View(rules=view.rules, **arrays | {"action_mask": mask})
+
+
+@pytest.mark.parametrize("variant", variants("hangzhou", "fuzhou"))
+class TestWins:
+    def test_what_is_left_to_those_who_decline_is_what_there_would_be_without_a_win(self, variant):
+        seen = 0
+        for view in views(variant, games=256, every=3):
+            # Where a single action is left, nothing is looked at.
+            view = view.take(np.flatnonzero(view.action_mask[:, action("win")] & (view.action_mask.sum(axis=1) > 2)))
+            inputs, others = action_inputs(view), action_inputs(without_wins(view))
+            is_win = inputs.action == action("win")
+            declined = inputs.per_action["facts"][:, FACTS.index("win declined")]
+            wait = others.per_action["facts"][:, FACTS.index("wait by draw")]
+            compared = (others.action < action("chow low")) | (others.action == action("pass"))
+            np.testing.assert_array_equal(declined[~is_win], wait * compared)
+            most = np.zeros(len(view), np.int8)
+            np.maximum.at(most, others.row, declined[~is_win])
+            np.testing.assert_array_equal(declined[is_win], most)
+            seen += (most > 0).sum()
+        assert seen > 20
+
+    def test_a_win_says_what_it_pays(self, variant):
+        seen = 0
+        engine, agent, rng = make_engine(variant, 256, seed=3), GreedyAgent(), np.random.default_rng(0)
+        live = np.arange(256)
+        while live.size:
+            view = engine.view(live)
+            inputs, chosen = action_inputs(view), agent.act(view, rng)
+            said = inputs.per_action["facts"][inputs.action == action("win"), FACTS.index("win pays")]
+            wins = np.flatnonzero(view.action_mask[:, action("win")])
+            # A kong just before, the last tile and the first turn are not looked at.
+            plain = (view.drawn >= 0) & (view.kong_draws == 0) & ~view.flower_draw & ~view.closing & (view.left > 5)
+            plain = plain[wins] & (view.num_discards[wins] > 8)
+            persons = view.own_person[wins]
+            result = engine.step(chosen, games=live)
+            paid = result.rewards[wins, persons] / unit(VARIANTS[variant])
+            expected = np.minimum(np.rint(10 * np.sqrt(np.maximum(paid, 0))), 127)
+            np.testing.assert_array_equal(said[plain], expected[plain])
+            seen += plain.sum()
+            live = live[~result.hand_over & ~result.done]
+        assert seen > 20

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.plans import FAR_PLANS, PAIRS, PUNGS, far_plans, melds_after, weigh
 from mahjong_agents.policy.custom_features import Features, added_inputs
-from mahjong_agents.value.completions import next_draws
+from mahjong_agents.value.completions import declined_wins, next_draws
 from mahjong_env import View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, NUM_ACTIONS, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
@@ -93,6 +93,8 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "wait by draw lacking": 0.05,
     "wait by discard": 0.03,
     "wait by discard lacking": 0.05,
+    "win pays": 0.1,
+    "win declined": 0.03,
 }
 """The numbers for each action, by name, with their scales: A in all."""
 
@@ -253,6 +255,8 @@ class _ActionFeatures:
         distance = self.ahead.distance[row, action]
         draws = next_draws(view, row, action, distance, distance == self.nearest[row])
         self._draws = {"next help": draws.next_help, "wait by draw": draws.by_draw, "wait by discard": draws.by_discard}
+        pays, by_draw = declined_wins(view, row, action, distance, draws)
+        self._of_wins = {"win pays": pays, "win declined": by_draw}
         self._best_draws = {name: self._best(number, np.maximum) for name, number in self._draws.items()}
 
     def _best(self, numbers: NDArray[np.int8], better: np.ufunc) -> NDArray[np.int8]:
@@ -341,6 +345,7 @@ class _ActionFeatures:
             "distance": distance,
             "opens the hand": (action >= CHOW_LOW) & (action <= KONG) & self.hands.closed.take(row),
         }
+        facts |= self._of_wins
         for name, number in self._draws.items():
             facts[name] = number
             facts[f"{name} lacking"] = np.where(number > 0, self._best_draws[name].take(row) - number, 0)

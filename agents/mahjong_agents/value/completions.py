@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from mahjong_agents.plans import KINDS_OF_PLAN, PAIRS, PUNGS, Melds, melds_after
 from mahjong_env import Rules, View, score
 from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, members, unpack
 from mahjong_env.hands.shanten import Hands
@@ -139,6 +140,8 @@ def price(
     last: NDArray[np.intp],
     melds: Melds,
     source: Source | NDArray[np.int8],
+    *,
+    has_come: bool = False,
 ) -> NDArray[np.float64]:
     """Return [k] the points that complete hands would win for the seats of these rows; 0 where they may not win.
 
@@ -150,6 +153,7 @@ def price(
         last: [k] the winning tile.
         melds: [k] the winners' melds.
         source: where the winning tile comes from, for all or for each [k]; a discard is that of the next seat.
+        has_come: whether it has been drawn or discarded, and is not one of the unseen tiles any more.
     """
     slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
@@ -179,7 +183,7 @@ def price(
         kong_draws=nothing,
         flower_draw=nothing > 0,
         last_tile=nothing > 0,
-        fourth_tile=_is_fourth(view, row, counts, last),
+        fourth_tile=_is_fourth(view, row, counts, last, 0 if has_come else 1),
         first_draw=nothing > 0,
         opening=nothing > 0,
         marks=view.marks[row][:, slots],
@@ -202,14 +206,22 @@ def price(
 
 
 def _is_fourth(
-    view: View, row: NDArray[np.intp], counts: NDArray[np.int8], last: NDArray[np.intp]
+    view: View, row: NDArray[np.intp], counts: NDArray[np.int8], last: NDArray[np.intp], unseen: int
 ) -> NDArray[np.bool_]:
-    """Return [k] whether the three other tiles of the winning kind lie open, where that is asked."""
+    """Return [k] whether the three other tiles of the winning kind lie open, where that is asked.
+
+    Args:
+        view: what the seats see.
+        row: [k] rows.
+        counts: [k, 34] complete concealed tiles.
+        last: [k] the winning tile.
+        unseen: how many unseen tiles of the kind there are then: 1 if the winning tile is yet to come, else 0.
+    """
     if not view.rules.asks_fourth_tile:
         return np.zeros(len(row), np.bool_)
     # All tiles of a kind are unseen, held, or lie open; it is one of the unseen that wins.
     is_held_once = counts[np.arange(len(row)), last] == 1
-    return np.asarray((view.unseen[row, last] == 1) & is_held_once)
+    return np.asarray((view.unseen[row, last] == unseen) & is_held_once)
 
 
 def lay_open(
@@ -295,7 +307,8 @@ def next_draws(
     melds = melds_after(view, row[at], action[at])
     left = _hands_left(view, row[at], action[at])
     waits = distance[at][left.of] == 1
-    _add_waits(view, left.take(np.flatnonzero(waits)), melds, found, at)
+    by_source = {Source.DRAW: found.by_draw, Source.DISCARD: found.by_discard}
+    _add_waits(view, left.take(np.flatnonzero(waits)), melds, by_source, at)
     _add_help(view, left.take(np.flatnonzero(~waits)), found, at)
     return found
 
@@ -307,6 +320,57 @@ def unit(rules: Rules) -> float:
     hand = "".join(sets[1:]) + "55s" + "12m"
     paid = score(rules, hand=hand, melds=[], winning_tile="3m", source="draw").payments[0]
     return float(max(paid, 1) if rules.aims is None else rules.sigma)
+
+
+def declined_wins(
+    view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any], draws: NextDraws
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Look at what wins pay, and at what is left to those who decline them.
+
+    Args:
+        view: what the seats see.
+        row: [m] rows, ascending.
+        action: [m] legal actions.
+        distance: [m] tiles that the hand lacks after the action.
+        draws: of the same actions.
+
+    Returns:
+        [m] int8 ten times the root of what the win pays, and [m] int8 `NextDraws.by_draw` where the row has a win: of
+        discards, kongs and passes what is waited for after them, of the win the most of these; 0 elsewhere.
+    """
+    pays, by_draw = np.zeros(len(row), np.int8), np.zeros(len(row), np.int8)
+    wins = np.flatnonzero(action == WIN)
+    if not wins.size:
+        return pays, by_draw
+    pays[wins] = _in_roots(_paid_for_wins(view, row[wins]) / unit(view.rules))
+    may_win = view.action_mask[row, WIN]
+    at = np.flatnonzero(may_win & (action < CHOW_LOW) & (distance == 1))
+    if at.size:
+        left = _hands_left(view, row[at], action[at])
+        _add_waits(view, left, melds_after(view, row[at], action[at]), {Source.DRAW: by_draw}, at)
+    passes = np.flatnonzero(may_win & (action == PASS))
+    by_draw[passes] = draws.by_draw[passes]
+    best = np.zeros(len(view), np.int8)
+    np.maximum.at(best, row, by_draw)
+    by_draw[wins] = best[row[wins]]
+    return pays, by_draw
+
+
+def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return [k] the points that the legal wins of rows pay."""
+    every, drawn = np.arange(len(row)), view.drawn[row].astype(np.intp)
+    is_drawn, last = drawn >= 0, np.maximum(drawn, view.offered[row])
+    natural, wilds = split_wilds(view.hand[row], view.wild[row])
+    natural[every, last] += ~is_drawn & (last >= 0)  # wins by flowers alone have no tile
+    last = np.maximum(last, 0)
+    melds = Melds(view.meld_type[row, 0], view.meld_kind[row, 0], view.meld_from[row, 0])
+    source = np.where(is_drawn, Source.DRAW, Source.DISCARD).astype(np.int8)
+    return price(view, row, natural, wilds, last, melds, source, has_come=True)
+
+
+def _in_roots(numbers: NDArray[Any]) -> NDArray[np.int8]:
+    """Return ten times the roots of numbers, as whole ones."""
+    return np.clip(np.rint(10 * np.sqrt(np.maximum(numbers, 0))), 0, _MOST).astype(np.int8)
 
 
 def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> _Waiting:
@@ -361,21 +425,23 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
     return more._replace(hands=replace(more.hands, codes=codes, wilds=more.hands.wilds + is_wild, counts=counts))
 
 
-def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: NDArray[np.intp]) -> None:
-    """Write the payments of the winning tiles of hands that wait."""
+def _add_waits(
+    view: View, hands: _Waiting, melds: Melds, found: Mapping[Source, NDArray[np.int8]], at: NDArray[np.intp]
+) -> None:
+    """Write the payments of the winning tiles of hands that wait, by where these come from."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return
     won = _with(view, hands, which, kind)
     tiles = view.unseen[won.row, kind] / unit(view.rules)
     # Priced at once and beside each other, so that their tiles are read once.
-    both = won.take(np.repeat(np.arange(len(kind)), 2))
-    sources = np.tile(np.array([Source.DRAW, Source.DISCARD], np.int8), len(kind))
-    prices = price(view, both.row, both.natural, both.hands.wilds, np.repeat(kind, 2), melds.take(both.of), sources)
-    for paid, to in ((prices[::2], found.by_draw), (prices[1::2], found.by_discard)):
-        sums = np.bincount(which, paid * tiles, minlength=len(hands.of))
-        roots = 10 * np.sqrt(np.maximum(sums, 0))
-        np.maximum.at(to, at[hands.of], np.clip(np.rint(roots), 0, _MOST).astype(np.int8))
+    ways = len(found)
+    all_ = won.take(np.repeat(np.arange(len(kind)), ways))
+    sources = np.tile(np.array(list(found), np.int8), len(kind))
+    prices = price(view, all_.row, all_.natural, all_.hands.wilds, np.repeat(kind, ways), melds.take(all_.of), sources)
+    for way, to in enumerate(found.values()):
+        sums = np.bincount(which, prices[way::ways] * tiles, minlength=len(hands.of))
+        np.maximum.at(to, at[hands.of], _in_roots(sums))
 
 
 def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp]) -> None:
