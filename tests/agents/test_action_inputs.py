@@ -188,11 +188,11 @@ class TestWins:
             declined = inputs.per_action["facts"][:, FACTS.index("win declined")]
             wait = others.per_action["facts"][:, FACTS.index("wait by draw")]
             compared = (others.action < action("chow low")) | (others.action == action("pass"))
-            np.testing.assert_array_equal(declined[~is_win], wait * compared)
-            most = np.zeros(len(view), np.int8)
-            np.maximum.at(most, others.row, declined[~is_win])
-            np.testing.assert_array_equal(declined[is_win], most)
-            seen += (most > 0).sum()
+            wait, half = (wait * compared).astype(int), declined[~is_win].astype(int)
+            rounded = (np.abs(2 * half - wait) <= 1) | (wait == 127) & (half >= 63)
+            assert rounded.all()
+            assert (declined[is_win] == 0).all()
+            seen += (half > 0).sum()
         assert seen > 20
 
     def test_a_win_says_what_it_pays(self, variant):

@@ -94,7 +94,7 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "wait by discard": 0.03,
     "wait by discard lacking": 0.05,
     "win pays": 0.1,
-    "win declined": 0.03,
+    "win declined": 0.06,
 }
 """The numbers for each action, by name, with their scales: A in all."""
 
@@ -255,8 +255,8 @@ class _ActionFeatures:
         distance = self.ahead.distance[row, action]
         draws = next_draws(view, row, action, distance, distance == self.nearest[row])
         self._draws = {"next help": draws.next_help, "wait by draw": draws.by_draw, "wait by discard": draws.by_discard}
-        pays, by_draw = declined_wins(view, row, action, distance, draws)
-        self._of_wins = {"win pays": pays, "win declined": by_draw}
+        pays, declined = declined_wins(view, row, action, distance)
+        self._of_wins = {"win pays": pays, "win declined": declined}
         self._best_draws = {name: self._best(number, np.maximum) for name, number in self._draws.items()}
 
     def _best(self, numbers: NDArray[np.int8], better: np.ufunc) -> NDArray[np.int8]:

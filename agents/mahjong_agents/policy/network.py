@@ -36,8 +36,9 @@ FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
 _GREEDY: Final = {
     "behind": -6.0,
     "help lacking": -2.5,
-    "win": -2.0,
-    "win declined": 2.0,
+    "win": -1.3,
+    "win pays": 4.5,
+    "win declined": 1.5,
     "concealed kong": 1.0,
     "added kong": 1.0,
     "kong": 1.0,

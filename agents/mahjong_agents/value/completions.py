@@ -307,8 +307,10 @@ def next_draws(
     melds = melds_after(view, row[at], action[at])
     left = _hands_left(view, row[at], action[at])
     waits = distance[at][left.of] == 1
-    by_source = {Source.DRAW: found.by_draw, Source.DISCARD: found.by_discard}
-    _add_waits(view, left.take(np.flatnonzero(waits)), melds, by_source, at)
+    by_draw, by_discard = np.zeros((2, len(row)))
+    sources = {Source.DRAW: by_draw, Source.DISCARD: by_discard}
+    _add_waits(view, left.take(np.flatnonzero(waits)), melds, sources, at)
+    found = found._replace(by_draw=_in_roots(by_draw), by_discard=_in_roots(by_discard))
     _add_help(view, left.take(np.flatnonzero(~waits)), found, at)
     return found
 
@@ -323,7 +325,7 @@ def unit(rules: Rules) -> float:
 
 
 def declined_wins(
-    view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any], draws: NextDraws
+    view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any]
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Look at what wins pay, and at what is left to those who decline them.
 
@@ -332,28 +334,20 @@ def declined_wins(
         row: [m] rows, ascending.
         action: [m] legal actions.
         distance: [m] tiles that the hand lacks after the action.
-        draws: of the same actions.
 
     Returns:
-        [m] int8 ten times the root of what the win pays, and [m] int8 `NextDraws.by_draw` where the row has a win: of
-        discards, kongs and passes what is waited for after them, of the win the most of these; 0 elsewhere.
+        [m] int8 ten times the root of what a win pays, in `unit`, and [m] int8 of the discards, kongs and passes that
+        decline one half of `NextDraws.by_draw`, for which a hand that any tile wins would be too large; 0 elsewhere.
     """
-    pays, by_draw = np.zeros(len(row), np.int8), np.zeros(len(row), np.int8)
+    pays, declined = np.zeros(len(row), np.int8), np.zeros(len(row))
     wins = np.flatnonzero(action == WIN)
-    if not wins.size:
-        return pays, by_draw
-    pays[wins] = _in_roots(_paid_for_wins(view, row[wins]) / unit(view.rules))
-    may_win = view.action_mask[row, WIN]
-    at = np.flatnonzero(may_win & (action < CHOW_LOW) & (distance == 1))
-    if at.size:
-        left = _hands_left(view, row[at], action[at])
-        _add_waits(view, left, melds_after(view, row[at], action[at]), {Source.DRAW: by_draw}, at)
-    passes = np.flatnonzero(may_win & (action == PASS))
-    by_draw[passes] = draws.by_draw[passes]
-    best = np.zeros(len(view), np.int8)
-    np.maximum.at(best, row, by_draw)
-    by_draw[wins] = best[row[wins]]
-    return pays, by_draw
+    if wins.size:
+        pays[wins] = _in_roots(_paid_for_wins(view, row[wins]) / unit(view.rules))
+        declines = view.action_mask[row, WIN] & ((action < CHOW_LOW) | (action == PASS))
+        at = np.flatnonzero(declines & (distance == 1))
+        melds, left = melds_after(view, row[at], action[at]), _hands_left(view, row[at], action[at])
+        _add_waits(view, left, melds, {Source.DRAW: declined}, at)
+    return pays, _in_roots(declined / 4)
 
 
 def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -426,9 +420,9 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
 
 
 def _add_waits(
-    view: View, hands: _Waiting, melds: Melds, found: Mapping[Source, NDArray[np.int8]], at: NDArray[np.intp]
+    view: View, hands: _Waiting, melds: Melds, found: Mapping[Source, NDArray[np.float64]], at: NDArray[np.intp]
 ) -> None:
-    """Write the payments of the winning tiles of hands that wait, by where these come from."""
+    """Write the payments of the unseen winning tiles of hands that wait, added up, by where these come from."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return
@@ -441,7 +435,7 @@ def _add_waits(
     prices = price(view, all_.row, all_.natural, all_.hands.wilds, np.repeat(kind, ways), melds.take(all_.of), sources)
     for way, to in enumerate(found.values()):
         sums = np.bincount(which, prices[way::ways] * tiles, minlength=len(hands.of))
-        np.maximum.at(to, at[hands.of], _in_roots(sums))
+        np.maximum.at(to, at[hands.of], sums)
 
 
 def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp]) -> None:
