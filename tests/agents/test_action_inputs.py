@@ -45,6 +45,13 @@ def without_learning(*, claims=True):
     return ActionNetwork(weights | {"prior": prior(claims=claims)})
 
 
+def scaled_roots(inputs, rows, name, size):
+    """[n] the largest number of a row whose root, times a size, is a fact."""
+    numbers = np.zeros(rows)
+    np.maximum.at(numbers, inputs.row, (inputs.per_action["facts"][:, FACTS.index(name)] / size) ** 2)
+    return numbers
+
+
 @pytest.mark.parametrize("variant", variants("fuzhou", "hebei", "wuhan"))
 class TestInputs:
     def test_every_legal_action_has_its_facts(self, variant):
@@ -72,13 +79,17 @@ class TestInputs:
             np.testing.assert_array_equal(alone.per_action["facts"], inputs.per_action["facts"][inputs.row == row])
             np.testing.assert_array_equal(alone.per_decision["table"][0], inputs.per_decision["table"][row])
 
-    def test_without_learning_it_plays_as_greedy(self, variant):
+    def test_without_learning_it_plays_as_greedy_but_for_wins_that_are_better_declined(self, variant):
         agree = total = 0
         for view in views(variant):
             inputs = action_inputs(view)
             chosen = inputs.action[greatest_of_rows(without_learning().scores(inputs), inputs.row)]
             wins = view.action_mask[:, action("win")]
-            assert (chosen[wins] == action("win")).all()
+            declined, pays = (
+                scaled_roots(inputs, len(view), name, size) for name, size in (("win declined", 5), ("win pays", 10))
+            )
+            assert (chosen[wins & (declined < pays * 100)] == action("win")).all()
+            assert (chosen[wins & (declined > pays * 200)] != action("win")).all()
             good = np.zeros(view.action_mask.shape, np.bool_)
             good[best_actions(view)] = True
             others = np.flatnonzero(~wins)
@@ -204,14 +215,12 @@ class TestWins:
             inputs, chosen = action_inputs(view), agent.act(view, rng)
             said = inputs.per_action["facts"][inputs.action == action("win"), FACTS.index("win pays")]
             wins = np.flatnonzero(view.action_mask[:, action("win")])
-            # A kong just before, the last tile and the first turn are not looked at.
-            plain = (view.drawn >= 0) & (view.kong_draws == 0) & ~view.flower_draw & ~view.closing & (view.left > 5)
-            plain = plain[wins] & (view.num_discards[wins] > 8)
+            priced = view.opening[wins] == 0
             persons = view.own_person[wins]
             result = engine.step(chosen, games=live)
             paid = result.rewards[wins, persons] / unit(VARIANTS[variant])
             expected = np.minimum(np.rint(10 * np.sqrt(np.maximum(paid, 0))), 127)
-            np.testing.assert_array_equal(said[plain], expected[plain])
-            seen += plain.sum()
+            np.testing.assert_array_equal(said[priced], expected[priced])
+            seen += priced.sum()
             live = live[~result.hand_over & ~result.done]
         assert seen > 20

@@ -21,6 +21,7 @@ from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins
+from mahjong_env.state.arrays import Phase
 
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
 _CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
@@ -153,10 +154,15 @@ def price(
         last: [k] the winning tile.
         melds: [k] the winners' melds.
         source: where the winning tile comes from, for all or for each [k]; a discard is that of the next seat.
-        has_come: whether it has been drawn or discarded, and is not one of the unseen tiles any more.
+        has_come: whether it has been drawn, or is offered, and is not one of the unseen tiles any more; how it came
+            and who gives it then counts.
     """
     slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
+    is_drawn = np.asarray(source) == Source.DRAW
+    giver, now = np.ones(len(row), np.int8), has_come & is_drawn & (nothing == 0)
+    if has_come:
+        giver = seat_of_slot[view.offered_from[row]]
     counts = natural.copy()
     some = np.flatnonzero(wilds > 0)
     wild = view.wild[row[some]]
@@ -171,7 +177,7 @@ def price(
         winning_tile=last.astype(np.int8),
         source=nothing + np.asarray(source, np.int8),
         seat=nothing,
-        from_seat=nothing + np.where(np.asarray(source) == Source.DRAW, np.int8(-1), np.int8(1)),
+        from_seat=np.where(is_drawn, np.int8(-1), giver),
         dealer=seat_of_slot[view.dealer[row]],
         streak=view.streak[row],
         wild=view.wild[row],
@@ -180,9 +186,9 @@ def price(
         meld_kind=meld_kind,
         meld_from=meld_from,
         flowers=view.flowers[row, 0],
-        kong_draws=nothing,
-        flower_draw=nothing > 0,
-        last_tile=nothing > 0,
+        kong_draws=view.kong_draws[row] * now,
+        flower_draw=view.flower_draw[row] & now,
+        last_tile=(view.left[row] <= 0) & has_come,
         fourth_tile=_is_fourth(view, row, counts, last, 0 if has_come else 1),
         first_draw=nothing > 0,
         opening=nothing > 0,
@@ -336,13 +342,15 @@ def declined_wins(
         distance: [m] tiles that the hand lacks after the action.
 
     Returns:
-        [m] int8 ten times the root of what a win pays, in `unit`, and [m] int8 of the discards, kongs and passes that
-        decline one half of `NextDraws.by_draw`, for which a hand that any tile wins would be too large; 0 elsewhere.
+        [m] int8 ten times the root of what a win pays, in `unit` (the most for wins of the opening, which are not
+        priced), and [m] int8 of the discards, kongs and passes that decline one half of `NextDraws.by_draw`, for which
+        a hand that any tile wins would be too large; 0 elsewhere.
     """
     pays, declined = np.zeros(len(row), np.int8), np.zeros(len(row))
     wins = np.flatnonzero(action == WIN)
     if wins.size:
-        pays[wins] = _in_roots(_paid_for_wins(view, row[wins]) / unit(view.rules))
+        paid = _paid_for_wins(view, row[wins])
+        pays[wins] = np.where(paid > 0, _in_roots(paid / unit(view.rules)), _MOST)
         declines = view.action_mask[row, WIN] & ((action < CHOW_LOW) | (action == PASS))
         at = np.flatnonzero(declines & (distance == 1))
         melds, left = melds_after(view, row[at], action[at]), _hands_left(view, row[at], action[at])
@@ -358,7 +366,8 @@ def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:
     natural[every, last] += ~is_drawn & (last >= 0)  # wins by flowers alone have no tile
     last = np.maximum(last, 0)
     melds = Melds(view.meld_type[row, 0], view.meld_kind[row, 0], view.meld_from[row, 0])
-    source = np.where(is_drawn, Source.DRAW, Source.DISCARD).astype(np.int8)
+    offered = np.where(view.phase[row] == Phase.ROB, Source.ROBBED_KONG, Source.DISCARD)
+    source = np.where(is_drawn, Source.DRAW, offered).astype(np.int8)
     return price(view, row, natural, wilds, last, melds, source, has_come=True)
 
 
