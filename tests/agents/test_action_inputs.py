@@ -20,7 +20,7 @@ from mahjong_agents.policy.network import (
     shapes,
     table_scales,
 )
-from mahjong_agents.value.completions import unit
+from mahjong_agents.value.completions import decline_wins, unit
 from mahjong_env import VARIANTS, View, action, make_engine
 from support.marks import variants
 
@@ -224,3 +224,23 @@ class TestWins:
             seen += priced.sum()
             live = live[~result.hand_over & ~result.done]
         assert seen > 20
+
+
+def test_wins_that_are_better_declined():
+    declined = 0
+    for view in views("hangzhou", games=256, every=1):
+        wins = view.action_mask[:, action("win")]
+        usual = np.where(wins, action("win"), view.action_mask.argmax(axis=1))
+        actions = usual.copy()
+        decline_wins(view, actions)
+        assert view.action_mask[np.arange(len(view)), actions].all()
+        changed = np.flatnonzero(actions != usual)
+        assert wins[changed].all()
+        inputs = action_inputs(view)
+        of_draw, pays = (
+            scaled_roots(inputs, len(view), name, size) for name, size in (("win declined", 5), ("win pays", 10))
+        )
+        better = wins & (of_draw >= 1.4 * pays * view.unseen.sum(axis=1))
+        np.testing.assert_array_equal(np.flatnonzero(better), changed)
+        declined += len(changed)
+    assert declined > 5

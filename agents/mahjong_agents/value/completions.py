@@ -18,7 +18,7 @@ from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, members, unpack
 from mahjong_env.hands.shanten import Hands
-from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
+from mahjong_env.observation.acceptance import hands_after, kinds_wanted, look_ahead, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import Phase
@@ -259,6 +259,8 @@ def lay_open(
 
 MOST_DISTANCE: Final = 2
 """Hands farther from a win are not looked at."""
+PATIENCE: Final = 1.4
+"""How much more than a win the next draw must pay on average for the win to be declined."""
 _POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
 _MOST: Final = 127
 
@@ -356,6 +358,27 @@ def declined_wins(
         melds, left = melds_after(view, row[at], action[at]), _hands_left(view, row[at], action[at])
         _add_waits(view, left, melds, {Source.DRAW: declined}, at)
     return pays, _in_roots(declined / 4)
+
+
+def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
+    """Put what is better in the place of wins for which the next draw would pay `PATIENCE` times as much on average.
+
+    Args:
+        view: what n seats see.
+        actions: [n] their actions; wins that are better declined are replaced.
+    """
+    wins = np.flatnonzero(actions == WIN)
+    if not wins.size:
+        return
+    asked = view.take(wins)
+    row, action = np.nonzero(asked.action_mask)
+    pays, declined = declined_wins(asked, row, action, look_ahead(asked).distance[row, action])
+    of_win = (pays[action == WIN] / 10.0) ** 2
+    of_draw = (declined / 5.0) ** 2 / np.maximum(asked.unseen.sum(axis=1), 1)[row]
+    best = np.flatnonzero(of_draw >= PATIENCE * of_win[row])
+    best = best[np.lexsort((-of_draw[best], row[best]))]
+    at, first = np.unique(row[best], return_index=True)
+    actions[wins[at]] = action[best[first]]
 
 
 def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from mahjong_agents.plans import (
     options_of,
     plans_within_reach,
 )
-from mahjong_agents.value.completions import complete, lay_open, price
+from mahjong_agents.value.completions import complete, decline_wins, lay_open, price
 from mahjong_env import View
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles
@@ -47,8 +47,9 @@ class PlanValueAgent:
     For every legal action and every plan that it leaves, it completes the hand with unseen tiles, has the variant score
     the completions, and multiplies what they pay by the probability to complete them in time. It leaves the choice of
     the reference agent only for one that is worth much more, and then plays for the plan as greedy plays for any shape.
-    It always wins when it may. Where a win needs points (`Rules.aims`) it plays as the reference agent: most of what
-    its plan "any shape" leads to may not win there, so that it has nothing to compare the other plans with.
+    It declines a win only for a draw that pays more on average. Where a win needs points (`Rules.aims`) it plays as the
+    reference agent: most of what its plan "any shape" leads to may not win there, so that it has nothing to compare the
+    other plans with.
 
     Attributes:
         name: "plan-value".
@@ -70,6 +71,7 @@ class PlanValueAgent:
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose what is worth most; see `mahjong_agents.Agent.act`."""
         usual = reference_agent(view.rules).act(view, rng)
+        decline_wins(view, usual)
         if view.rules.aims is not None:
             return usual
         actions = usual.copy()
