@@ -20,7 +20,8 @@ from mahjong_agents.policy.network import (
     shapes,
     table_scales,
 )
-from mahjong_agents.value.completions import decline_wins, unit
+from mahjong_agents.value.completions import unit
+from mahjong_agents.value.plan_value import decline_wins
 from mahjong_env import VARIANTS, View, action, make_engine
 from support.marks import variants
 

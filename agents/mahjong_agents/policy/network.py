@@ -82,7 +82,7 @@ def widened(weights: Mapping[str, NDArray[Any]], added: int) -> dict[str, NDArra
 def prior(*, claims: bool) -> NDArray[np.float32]:
     """Return [A] float32 the line that plays like the greedy agents: nearest first, then most help.
 
-    Unlike them it declines a win for a hand that the next draw completes for much more, which few hands are.
+    Unlike them it declines a win if the next draw would pay much more on average.
     """
     weights = _GREEDY | ({} if claims else _CLOSED)
     return np.array([weights.get(name, 0.0) for name in ACTION_FACTS], np.float32)

@@ -15,8 +15,7 @@ from mahjong_agents.base import Annotation, annotate
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.network import greatest_of_rows
 from mahjong_agents.value.afterstates import Numbers, actions_but_wins
-from mahjong_agents.value.completions import decline_wins
-from mahjong_agents.value.plan_value import PlanValueAgent
+from mahjong_agents.value.plan_value import PlanValueAgent, decline_wins
 from mahjong_env import VARIANTS, AgentError, Rules, View
 from mahjong_env.basics.actions import WIN
 from mahjong_env.basics.files import read_arrays
@@ -35,7 +34,7 @@ class ValueAgent:
     A small network, learned from hands under the variant's own scoring, estimates the probability and the points of a
     win and of a deal-in after each action (`OutcomeNetwork`). Another action than the reference agent's is played only
     if it is worth more by a margin. It declines a win only for a draw that pays more on average
-    (`mahjong_agents.value.completions.decline_wins`). Where no network was learned for the rules it plays as
+    (`mahjong_agents.value.plan_value.decline_wins`). Where no network was learned for the rules it plays as
     `PlanValueAgent`.
 
     Attributes:

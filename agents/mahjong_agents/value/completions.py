@@ -18,7 +18,7 @@ from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, members, unpack
 from mahjong_env.hands.shanten import Hands
-from mahjong_env.observation.acceptance import hands_after, kinds_wanted, look_ahead, tiles_after
+from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import Phase
@@ -159,10 +159,9 @@ def price(
     """
     slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
-    is_drawn = np.asarray(source) == Source.DRAW
-    giver, now = np.ones(len(row), np.int8), has_come & is_drawn & (nothing == 0)
-    if has_come:
-        giver = seat_of_slot[view.offered_from[row]]
+    is_drawn = np.broadcast_to(np.asarray(source) == Source.DRAW, row.shape)
+    has_been_drawn = is_drawn & has_come
+    giver = seat_of_slot[view.offered_from[row]] if has_come else np.int8(1)
     counts = natural.copy()
     some = np.flatnonzero(wilds > 0)
     wild = view.wild[row[some]]
@@ -186,8 +185,8 @@ def price(
         meld_kind=meld_kind,
         meld_from=meld_from,
         flowers=view.flowers[row, 0],
-        kong_draws=view.kong_draws[row] * now,
-        flower_draw=view.flower_draw[row] & now,
+        kong_draws=view.kong_draws[row] * has_been_drawn,
+        flower_draw=view.flower_draw[row] & has_been_drawn,
         last_tile=(view.left[row] <= 0) & has_come,
         fourth_tile=_is_fourth(view, row, counts, last, 0 if has_come else 1),
         first_draw=nothing > 0,
@@ -259,8 +258,6 @@ def lay_open(
 
 MOST_DISTANCE: Final = 2
 """Hands farther from a win are not looked at."""
-PATIENCE: Final = 1.4
-"""How much more than a win the next draw must pay on average for the win to be declined."""
 _POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
 _MOST: Final = 127
 
@@ -360,27 +357,6 @@ def declined_wins(
     return pays, _in_roots(declined / 4)
 
 
-def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
-    """Put what is better in the place of wins for which the next draw would pay `PATIENCE` times as much on average.
-
-    Args:
-        view: what n seats see.
-        actions: [n] their actions; wins that are better declined are replaced.
-    """
-    wins = np.flatnonzero(actions == WIN)
-    if not wins.size:
-        return
-    asked = view.take(wins)
-    row, action = np.nonzero(asked.action_mask)
-    pays, declined = declined_wins(asked, row, action, look_ahead(asked).distance[row, action])
-    of_win = (pays[action == WIN] / 10.0) ** 2
-    of_draw = (declined / 5.0) ** 2 / np.maximum(asked.unseen.sum(axis=1), 1)[row]
-    best = np.flatnonzero(of_draw >= PATIENCE * of_win[row])
-    best = best[np.lexsort((-of_draw[best], row[best]))]
-    at, first = np.unique(row[best], return_index=True)
-    actions[wins[at]] = action[best[first]]
-
-
 def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return [k] the points that the legal wins of rows pay."""
     every, drawn = np.arange(len(row)), view.drawn[row].astype(np.intp)
@@ -462,9 +438,9 @@ def _add_waits(
     tiles = view.unseen[won.row, kind] / unit(view.rules)
     # Priced at once and beside each other, so that their tiles are read once.
     ways = len(found)
-    all_ = won.take(np.repeat(np.arange(len(kind)), ways))
+    each = won.take(np.repeat(np.arange(len(kind)), ways))
     sources = np.tile(np.array(list(found), np.int8), len(kind))
-    prices = price(view, all_.row, all_.natural, all_.hands.wilds, np.repeat(kind, ways), melds.take(all_.of), sources)
+    prices = price(view, each.row, each.natural, each.hands.wilds, np.repeat(kind, ways), melds.take(each.of), sources)
     for way, to in enumerate(found.values()):
         sums = np.bincount(which, prices[way::ways] * tiles, minlength=len(hands.of))
         np.maximum.at(to, at[hands.of], sums)

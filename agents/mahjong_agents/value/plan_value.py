@@ -19,13 +19,17 @@ from mahjong_agents.plans import (
     options_of,
     plans_within_reach,
 )
-from mahjong_agents.value.completions import complete, decline_wins, lay_open, price
+from mahjong_agents.policy.network import greatest_of_rows
+from mahjong_agents.value.completions import complete, declined_wins, lay_open, price
 from mahjong_env import View
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles
+from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.scoring.wins import Source
 
+PATIENCE: Final = 1.4
+"""How many times as much as a win the next draw must pay on average for the win to be declined."""
 _NO_KIND = np.uint64(0)
 _REACH: Final = 3
 """Plans at most this many tiles farther than the nearest one are compared."""
@@ -39,6 +43,26 @@ _MOST_DISTANCE: Final = 9
 _MOST_TURNS: Final = 24
 _TYPICAL_ACCEPTANCE: Final = np.array([1.0, 5.5, 14.5, 25.0, 40.0, 58.0, 75.0, 85.0, 90.0, 95.0])
 """Unseen tiles that bring a hand of greedy's nearer, at distances from 0 on."""
+
+
+def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
+    """Replace wins for which the next draw would pay `PATIENCE` times as much on average by what leads to that draw.
+
+    Args:
+        view: what n seats see.
+        actions: [n] their actions; changed in place.
+    """
+    wins = np.flatnonzero(actions == WIN)
+    if not wins.size:
+        return
+    asked = view.take(wins)
+    row, action = np.nonzero(asked.action_mask)
+    pays, declined = declined_wins(asked, row, action, look_ahead(asked).distance[row, action])
+    best = greatest_of_rows(declined, row)
+    of_win = (pays[action == WIN] / 10.0) ** 2
+    of_draw = (declined[best] / 5.0) ** 2 / np.maximum(asked.unseen.sum(axis=1), 1)
+    declines = of_draw >= PATIENCE * of_win
+    actions[wins[declines]] = action[best[declines]]
 
 
 class PlanValueAgent:
