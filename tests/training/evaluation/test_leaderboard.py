@@ -15,12 +15,13 @@ from mahjong_env import VARIANTS, ViewError, make_engine, rules
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
-from mahjong_training.evaluation import leaderboard, matches, standing
+from mahjong_training.evaluation import ceilings, leaderboard, matches, standing
 from mahjong_training.evaluation.ceilings import NeverDealsIn, SightedSearch, shuffle_walls, waits_of_others
 from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Block, measure, play_block
 from mahjong_training.evaluation.payoffs import Payoffs, alpha_rank, antisymmetric, nash_mixture, picture
+from mahjong_training.runtime.digests import agent_digests
 from support.own_agents import LAST_LEGAL
 from support.positions import in_mid_hand
 
@@ -99,11 +100,36 @@ def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
 
     one = {"mean": 1.0, "low": 0.5, "high": 1.5}
     kept = standing.Kept(Path(), {})
-    assert kept.add("hebei", "policy", met("random", "greedy"))
-    assert not kept.add("hebei", "policy", {"points": one} | met("greedy", "value"))
-    assert kept.rows["hebei"]["policy"] == {"points": one} | met("random", "greedy")
-    assert kept.add("hebei", "policy", met("random", "greedy", "value"))
-    assert kept.rows["hebei"]["policy"] == {"points": one} | met("random", "greedy", "value")
+    assert kept.add("hebei", "policy", ["a"], met("random", "greedy"))
+    assert not kept.add("hebei", "policy", ["a"], {"points": one} | met("greedy", "value"))
+    assert kept.rows["hebei"]["policy"] == {"digests": ["a"], "points": one} | met("random", "greedy")
+    assert kept.add("hebei", "policy", ["a"], met("random", "greedy", "value"))
+    assert kept.rows["hebei"]["policy"] == {"digests": ["a"], "points": one} | met("random", "greedy", "value")
+
+
+def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
+    """A policy that replaces another one; what was known of others is theirs."""
+    one = {"mean": 1.0, "low": 0.5, "high": 1.5}
+    kept = standing.Kept(Path(), {})
+    for agent in ("policy", "greedy"):
+        kept.add("hebei", agent, ["before"], {"points": one, "response": one})
+    kept.add("hebei", "policy", ["today"], {"points": one})
+    assert kept.rows["hebei"]["policy"] == {"digests": ["today"], "points": one}
+    assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
+    of_others = {"value, never deals in": {"digests": ["a"]}, "policy, searching": {"digests": ["today"]}}
+    found = {"policy, never deals in": {"digests": ["today"]}}
+    assert ceilings._of_same_agents(of_others | {"policy, never": {"digests": ["before"]}}, found) == of_others
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_what_is_kept_is_of_the_agents_that_are_shipped(variant):
+    """A policy that is replaced takes its numbers with it: `mahjong-env leaderboard`, `ceilings`, `best-response`."""
+    played = rules(variant)
+    rows = standing.Kept.read(Path(__file__).parents[3] / "docs" / "standings.json").rows[variant]
+    sights = json.loads(standing.CEILINGS.read_text(encoding="utf-8"))[variant]
+    known = [*rows.items(), *((name.partition(", ")[0], one) for name, one in sights.items())]
+    for agent, one in known:
+        assert one["digests"] == agent_digests(agent, make_agent(agent), played), f"{agent} of {variant}"
 
 
 def test_few_matches_have_no_interval_and_say_how_many_they_are():
@@ -112,7 +138,7 @@ def test_few_matches_have_no_interval_and_say_how_many_they_are():
         *shares, mean = (ratio(one, np.ones(deals)) for one in [*places.T, places @ [1, 2, 3]])
         found = {"places": shares, "mean_place": mean, "how_places": {"deals": deals}}
         kept = standing.Kept(Path(), {})
-        kept.add("hebei", "greedy", found)
+        kept.add("hebei", "greedy", [], found)
         return standing.page(kept.rows)
 
     assert "| 38 38 25; 1.88 (24 deals: too few for ±) |" in shown(24)

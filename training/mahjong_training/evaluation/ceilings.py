@@ -9,7 +9,7 @@ where it is. (Sight of the wall's order is worth several times as much, all of i
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -31,7 +31,7 @@ from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import provenance
+from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -133,7 +133,10 @@ def waits_of_others(tables: Sequence[Engine], view: View) -> NDArray[np.bool_]:
 
 
 def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
-    """Measure, print, and add what was found to the file; what is known of other agents and variants stays."""
+    """Measure, print, and add what was found to the file; what is known of other agents and variants stays.
+
+    What is known of another agent that bore the name of one of them before goes: a policy that has been replaced.
+    """
     check_settings(config, zero=("deals", "search_deals"))
     check_file(config.out)
     known: dict[str, Any] = json.loads(config.out.read_text(encoding="utf-8")) if config.out.exists() else {}
@@ -143,12 +146,22 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     with saying_what_is_kept(lambda: f"what was measured of whole variants is in {config.out}") as progress:
         for rules in variants:
             found = measured(rules, config, progress)
-            known.setdefault(rules.name, {}).update(found)
+            known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
             write_text(config.out, plain_json(known) + "\n")
             for agent, one in found.items():
                 points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
                 print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
     return known
+
+
+def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of agents, but for those of whom something is found that bear a former agent's name."""
+    digests = {name.partition(", ")[0]: one["digests"] for name, one in found.items()}
+    return {
+        name: one
+        for name, one in known.items()
+        if digests.get(name.partition(", ")[0], one["digests"]) == one["digests"]
+    }
 
 
 def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[str, dict[str, Any]]:
@@ -183,6 +196,7 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
             "hands": sighted.hands,
             "deals": deals,
             "seatings": seatings,
+            "digests": agent_digests(base, make_agent(base), rules),
             "seed": config.seed,
             "luck_off": luck_off,
             **provenance(rules),

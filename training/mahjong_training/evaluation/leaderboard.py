@@ -33,7 +33,7 @@ from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.results import LineupResult, Standing, shares_of_places
 from mahjong_training.evaluation.standing import Kept, around, cell, lines, titled
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import provenance
+from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -141,7 +141,13 @@ def run(config: LeaderboardConfig) -> list[Table]:
         if config.kept is None:
             kept.rows.clear()
         for table in tables:
-            smaller = [agent for agent in agents if not kept.add(table.rules.name, agent, table.kept(agent, config))]
+            smaller = [
+                name
+                for name, agent in agents.items()
+                if not kept.add(
+                    table.rules.name, name, agent_digests(name, agent, table.rules), table.kept(name, config)
+                )
+            ]
             if smaller:
                 print(f"{table.rules.name}: {kept.path} has a larger matrix; it stays for {', '.join(smaller)}")
         kept.write()

@@ -30,7 +30,8 @@ CEILINGS: Final = Path(__file__).with_name("ceilings.json")
 Rows = dict[str, dict[str, dict[str, Any]]]
 """By variant and agent: "points" against copies of "against", "mixed" points at mixed tables, "places" in whole
 matches and "mean_place", the points of a best "response", "duels" against each level, by level, and the "nash_rating"
-and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found."""
+and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found; and the
+"digests" of the agent whose they are, see `agent_digests`."""
 _OF_MATRIX: Final = ("duels", "nash_rating", "nash_share", "how_duels")
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The files of the pay-off matrices, by scheme."""
@@ -82,15 +83,25 @@ class Kept:
         except (OSError, ValueError) as error:
             raise TrainingError(f"{path}: no standings that can be read ({error})") from error
 
-    def add(self, variant: str, agent: str, found: Mapping[str, Any]) -> bool:
+    def add(self, variant: str, agent: str, digests: Sequence[str], found: Mapping[str, Any]) -> bool:
         """Add what was found of an agent; what was known of the same kind goes.
 
+        All that was known goes if it is of another agent, which bore the name before: a policy that has been replaced.
         A matrix is not replaced by one without agents that it has, whom the picture and the Nash shares would lose.
+
+        Args:
+            variant: by name.
+            agent: by what it is called.
+            digests: what its choices come from, see `agent_digests`.
+            found: see `Rows`.
 
         Returns:
             Whether all was added: False if the matrix stays as it was.
         """
         known = self.rows.setdefault(variant, {}).setdefault(agent, {})
+        if known.get("digests") != [*digests]:
+            known.clear()
+            known["digests"] = [*digests]
         is_smaller = "duels" in found and not known.get("duels", {}).keys() <= found["duels"].keys()
         added = {name: value for name, value in found.items() if not (is_smaller and name in _OF_MATRIX)}
         known.update(json.loads(plain_json(added)))
