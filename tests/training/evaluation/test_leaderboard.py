@@ -118,7 +118,9 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
     of_others = {"value, never deals in": {"digests": ["a"]}, "policy, searching": {"digests": ["today"]}}
     found = {"policy, never deals in": {"digests": ["today"]}}
-    assert ceilings._of_same_agents(of_others | {"policy, never": {"digests": ["before"]}}, found) == of_others
+    former = {"policy, never": {"digests": ["before"]}, "policy, undated": {}}
+    assert ceilings._of_same_agents(of_others | former, found) == of_others
+    assert ceilings._of_same_agents(former, {}) == former
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
