@@ -89,6 +89,6 @@ class FactCounts:
     def hold(self, wins: Wins) -> BoolArray:
         """[n, columns] whether hands have each row."""
         are_there = wins.tiles.astype(np.float32) @ self._groups > 0
-        flags = np.array([wins.once(flag) for flag in self._flags]).reshape(-1, len(are_there)).T
+        flags = np.array([wins.once(flag) for flag in self._flags]).reshape(len(self._flags), len(are_there)).T
         facts = np.concatenate([are_there, wins.melded.types, flags], axis=1, dtype=np.float32)
         return np.asarray(facts @ self._weights == self._wanted)

@@ -20,7 +20,7 @@ from mahjong_agents.plans import (
     follow_plans,
 )
 from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
-from mahjong_env import Deal, action, make_engine, score
+from mahjong_env import VARIANTS, Deal, action, make_engine, score
 from mahjong_env.basics.actions import PASS
 from mahjong_env.basics.notation import MeldType, count_tiles, parse_kind, parse_tiles
 from mahjong_env.hands.codes import encode
@@ -206,6 +206,15 @@ def test_prices_are_those_of_the_scoring():
     assert opened.sum() == 11
     assert laid.type[0, 0] == 1
     assert price(view, row, opened, nothing, opened.argmax(axis=1), laid, Source.DRAW) < paid
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_no_hands_have_no_prices(variant):
+    """As where nobody who is asked has a hand that is closed."""
+    none = np.zeros(0, np.intp)
+    nobody = Melds(*(np.zeros((0, 5), np.int8) for _ in range(3)))
+    view = make_engine(variant, 1, seed=0).view()
+    assert price(view, none, np.zeros((0, 34), np.int8), none, none, nobody, Source.DISCARD).shape == (0,)
 
 
 # --- Plans are followed; distances, on hands to be checked by eye -----------------------------------------------------
