@@ -118,7 +118,7 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
     of_others = {"value, never deals in": {"digests": ["a"]}, "policy, searching": {"digests": ["today"]}}
     found = {"policy, never deals in": {"digests": ["today"]}}
-    former = {"policy, never": {"digests": ["before"]}, "policy, undated": {}}
+    former = {"policy, never": {"digests": ["before"]}, "policy, of a file without digests": {}}
     assert ceilings._of_same_agents(of_others | former, found) == of_others
     assert ceilings._of_same_agents(former, {}) == former
 

@@ -157,11 +157,10 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
 def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known of agents, but for those of whom something is found that bear a former agent's name."""
     digests = {name.partition(", ")[0]: one["digests"] for name, one in found.items()}
-    none: list[str] = []  # of entries of versions that did not write them
     return {
         name: one
         for name, one in known.items()
-        if (own := one.get("digests", none)) == digests.get(name.partition(", ")[0], own)
+        if one.get("digests") == digests.get(name.partition(", ")[0], one.get("digests"))  # files once had none
     }
 
 

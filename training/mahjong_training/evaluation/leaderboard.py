@@ -141,13 +141,11 @@ def run(config: LeaderboardConfig) -> list[Table]:
         if config.kept is None:
             kept.rows.clear()
         for table in tables:
-            smaller = [
-                name
-                for name, agent in agents.items()
-                if not kept.add(
-                    table.rules.name, name, agent_digests(name, agent, table.rules), table.kept(name, config)
-                )
-            ]
+            smaller = []
+            for name, agent in agents.items():
+                digests = agent_digests(name, agent, table.rules)
+                if not kept.add(table.rules.name, name, digests, table.kept(name, config)):
+                    smaller.append(name)
             if smaller:
                 print(f"{table.rules.name}: {kept.path} has a larger matrix; it stays for {', '.join(smaller)}")
         kept.write()

@@ -104,12 +104,13 @@ def run(config: BestResponseConfig) -> BestResponse:
         deals=config.deals,
     )
     print(found)
+    digests = agent_digests(config.agent, agent, rules)
     about = {
         "mahjong_env": __version__,
         "variant": rules.name,
         "variant_version": rules.version,
         "knobs": rules.knobs,
-        "digests": agent_digests(config.agent, agent, rules),
+        "digests": digests,
         "seed": config.seed,
         "unit": "points a hand, 95 % intervals clustered by deal",
     }
@@ -122,7 +123,6 @@ def run(config: BestResponseConfig) -> BestResponse:
         budget = {name: getattr(found, name) for name in ("hands", "decisions", "seconds", "deals", "start")}
         how = provenance(rules, seed=config.seed, **budget)
         agent_kept = "policy" if config.agent == f"policy:{rules.name}" else config.agent
-        digests = agent_digests(agent_kept, make_agent(agent_kept), rules)
         kept.add(rules.name, agent_kept, digests, {"response": found.points.over(found.sigma), "how_response": how})
         kept.write()
     return found
