@@ -79,7 +79,7 @@ def house_rules(variant: str, spec: str, tables: int, deals: int) -> list[str]:
         parts = [play_block(played, agents, one, SEED + number) for one in every]
         result = summarise(played, every[0].lineup, parts, confidence=1 - 0.05 / tables)
         found.append(in_sigma(played, result.of(0).points))
-        # Where a match ends by points (Hangzhou), a whole match is played, which takes ten times as long.
+        # A set by which a match ends by points (Hangzhou) is slow: whole matches are played.
         print(f"{variant}, {spec}: set {number + 1} of {tables}", file=sys.stderr)
     mean = ratio(np.array([one.mean for one in found]), np.ones(tables), 0.95)
     least = min(found, key=lambda one: one.high)
