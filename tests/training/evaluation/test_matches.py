@@ -156,6 +156,10 @@ class TestSigma:
         assert sigma(rules("hebei", players=4)) is found
         assert found != sigma(rules("hebei"))
 
+    def test_is_of_a_hand_also_where_games_are_matches(self):
+        by_points = rules("hangzhou", match_end="points")
+        assert measured_sigma(by_points, 1000).low < rules("hangzhou").sigma < measured_sigma(by_points, 1000).high
+
     def test_is_measured_of_a_variant_that_declares_none(self, monkeypatch):
         def declares_none(played):
             raise RulesError("none")

@@ -34,7 +34,7 @@ from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 _SIGMA_DEALS: Final = 4000
 
 
-def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> Engine:
+def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1, start: str | None = None) -> Engine:
     """Return an engine with deals [B] of a seed, by number; each is the same wherever it is dealt, with what others.
 
     Args:
@@ -42,9 +42,10 @@ def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> E
         deals: their numbers, which may be repeated.
         seed: those of users are dealt from the range of evaluations (`mahjong_training.seeds`).
         hands: that are played in each game; of several the first is that of a new match.
+        start: as in `mahjong_env.make_engine`.
     """
     numbers, places = np.unique(deals, return_inverse=True)
-    engine = make_engine(rules, len(numbers), seed=0, num_hands=hands)
+    engine = make_engine(rules, len(numbers), seed=0, num_hands=hands, start=start)
     deal_again(engine, fold_seed(evaluation_seed(seed)), numbers)
     return engine.select(places)  # fresh games, that have not moved yet
 
@@ -396,11 +397,19 @@ def measured_sigma(rules: Rules, deals: int = _SIGMA_DEALS) -> Estimate:
 
 
 def _squares(rules: Rules, deals: range) -> NDArray[np.float64]:
-    """Return [deals] the mean over seats of squared points: over all seats and hands, points are zero in the mean."""
-    who = np.zeros((len(deals), rules.people), np.intp)
+    """Return [deals] the mean over seats of the squared points of a hand: in the mean over seats, points are zero.
+
+    It is one from anywhere in a match, and games that would go on after it (`Rules.ends_by_hands`) are left there.
+    """
     rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, deals.start]))
-    played = play_out(deal(rules, np.array(deals), SIGMA_SEED), [GreedyAgent()], who, rng)
-    return np.square(played.points, dtype=np.float64).mean(axis=1)
+    engine, greedy = deal(rules, np.array(deals), SIGMA_SEED, start="random"), GreedyAgent()
+    points = np.zeros((len(deals), rules.people), np.int64)
+    playing = np.arange(len(deals))
+    while playing.size:
+        result = engine.step(greedy.act(engine.view(games=playing), rng), games=playing)
+        points[playing] += result.rewards
+        playing = np.setdiff1d(playing, result.outcome.game, assume_unique=True)
+    return np.square(points, dtype=np.float64).mean(axis=1)
 
 
 def in_sigma(rules: Rules, points: Estimate) -> Estimate:
