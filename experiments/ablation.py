@@ -43,7 +43,6 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "the last weights, no average": {"ema_decay": 0.0},
         "average 0.8": {"ema_decay": 0.8},
         "rate 0.03": {"learning_rate": 0.03},
-        "average 0.5": {"ema_decay": 0.5},
         "minibatches of 16384, rate 0.015": {"batch_size": 16384, "learning_rate": 0.015},
     },
     "sb3": {

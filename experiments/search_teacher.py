@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import io
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,8 @@ from mahjong_env.basics.actions import WIN
 from mahjong_training.evaluation.estimates import ratio
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Actor, log_softmax
+from mahjong_training.runtime.cache import key_of
+from mahjong_training.runtime.folders import write_bytes
 
 SEED = 71_000
 HANDS = 256  # that are played at the same time, and kept together
@@ -62,11 +65,14 @@ def collect(rules: Rules, arguments: argparse.Namespace) -> dict[str, np.ndarray
     parts: list[dict[str, np.ndarray]] = []
     found = 0
     while found < arguments.decisions:
-        path = arguments.out / f"{rules.name}-{len(parts)}.npz"
+        how = key_of([SEED, HANDS, ACTIONS, arguments.worlds, arguments.likely, arguments.horizon])
+        path = arguments.out / f"{rules.name}-{how[:12]}-{len(parts)}.npz"
         if not path.exists():
             begun = time.process_time()
             part = search_hands(rules, len(parts), arguments)
-            np.savez_compressed(path, **part)
+            data = io.BytesIO()
+            np.savez_compressed(data, **part)
+            write_bytes(path, data.getvalue())
             seconds = time.process_time() - begun
             print(f"{path.name}: {len(part['chosen']):,} of {part['played']:,} decisions, {seconds:.0f} s", flush=True)
         with np.load(path) as arrays:

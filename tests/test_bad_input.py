@@ -462,6 +462,8 @@ OF_OTHERS = [
     ("train --variant hebei --teacher greedy --features late", "no class of added inputs is called 'late'"),
     ("train --variant hebei --teacher greedy --reward nothing", "no reward is called 'nothing'"),
     ("train --variant hebei --reward place", "--match-hands"),
+    ("train --variant hangzhou --knobs match_end=points", "a match that ends by points, not after a hand"),
+    ("evaluate --variant hangzhou --knobs match_end=points --agents greedy", "a match that ends by points"),
     ("train --variant hebei --parts 0", "--parts must be at least 1"),
     ("train --variant hebei --critic-hands 128 --hands 128", "--critic-hands 128 leaves nothing of --hands 128"),
     ("train --variant hebei --opponent-share 1.5", "at most 1"),

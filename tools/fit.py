@@ -150,6 +150,11 @@ def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
     return in_sigma(rules, found.of(0).points)
 
 
+def fitting_seed(*numbers: int) -> int:
+    """Return a seed for hands that something is fitted to: other ones than `mahjong-env train` learns from."""
+    return training_seed(int.from_bytes(b"fitted"), *numbers)
+
+
 def joined(parts: list[Experience]) -> Experience:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -162,7 +167,7 @@ def collect(rules: Rules, agent: Agent, *, hands: int, seed: int, explored: floa
     """
     for number in range(-(-hands // GAMES)):
         rng = np.random.default_rng([seed, number])
-        yield play(rules, agent, rng, number * GAMES, explored, training_seed(seed + number))
+        yield play(rules, agent, rng, number * GAMES, explored, fitting_seed(seed, number))
 
 
 def play(rules: Rules, agent: Agent, rng: np.random.Generator, first: int, explored: float, seed: int) -> Experience:
@@ -415,7 +420,7 @@ def look_into_hands(rules: Rules, seed: list[int]) -> tuple[Experience, NDArray[
         And [3, 2] points, and their number, of seats that have won, have dealt in, neither.
     """
     rng, agent = np.random.default_rng(seed), reference_agent(rules)
-    engine = make_engine(rules, GAMES, seed=training_seed(*seed))
+    engine = make_engine(rules, GAMES, seed=fitting_seed(*seed))
     points, fate = np.zeros((2, GAMES, rules.people), np.int64)
     parts: list[Experience] = []
     whose: list[NDArray[np.int64]] = []  # game, person
@@ -488,7 +493,7 @@ def count(rules: Rules, hands: int, seed: int) -> NDArray[np.uint32]:
     """Count the opponents' hands at each turn: [25, 6, 10] by discards, melds and tiles short."""
     counts = np.zeros((25, 6, 10), np.uint32)
     for part in range(-(-hands // 1024)):
-        engine = make_engine(rules, 1024, seed=training_seed(seed, part))
+        engine = make_engine(rules, 1024, seed=fitting_seed(seed, part))
         for found in opponent_hands(engine, np.random.default_rng([seed, part])):
             np.add.at(counts, tuple(np.minimum(found, np.array(counts.shape) - 1).T), 1)
     return counts

@@ -22,12 +22,11 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.evaluation.estimates import Estimate, ratio
-from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.estimates import ratio
 from mahjong_training.evaluation.holdout import BlindTest
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import blocks, play_block, sigma
-from mahjong_training.evaluation.results import summarise
+from mahjong_training.evaluation.results import shares_of_places, summarise
 from mahjong_training.learning.run import TEACHERS
 from mahjong_training.seeds import blind_seed
 
@@ -119,7 +118,8 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
         every = blocks(lineup, number, agents=agents, control_variates=useful_weights(rules) is not None)
         parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
-        result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
+        result, places = summarise(rules, lineup, parts), shares_of_places(lineup, parts, "all")
+        rank = ratio(places @ np.arange(1, rules.people + 1), np.ones(len(places)), 0.95)
         test.finish()
         points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
         won, sigmas = f"{100 * wins:.1f} % ({100 * their:.1f} %)", points.text(3, unit, "+")
@@ -127,15 +127,6 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         rows.append(f"| {' | '.join(cells)} |")
         print(rows[-1], flush=True)
     return rows
-
-
-def _mean_rank(parts: list[Played], people: int) -> Estimate:
-    """Return the mean place by points of the agent that has seat k in order k of each deal; ties share theirs."""
-    points = Played.joined(parts).points
-    own = points.reshape(-1, people, people)[:, np.arange(people), np.arange(people)][:, :, None]
-    every = points.reshape(-1, people, people)
-    ranks = 1 + (every > own).sum(axis=2) + ((every == own).sum(axis=2) - 1) / 2
-    return ratio(ranks.sum(axis=1), np.full(len(ranks), people), 0.95)
 
 
 def _command(config: dict) -> str:
@@ -146,8 +137,9 @@ def _command(config: dict) -> str:
             raise SystemExit(f"the run is of an earlier version (it has no {name}): say --command")
         value = tuple(config[name]) if isinstance(config[name], list) else config[name]
         if name not in ("variant", "out", "resume", "processes", "threads", "device") and value != usual:
+            option = name.replace("_", "-")
             text = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            words.append(f"--{name.replace('_', '-')} {text}")
+            words.append(f"--{'' if value else 'no-'}{option}" if isinstance(value, bool) else f"--{option} {text}")
     return " ".join(words)
 
 

@@ -169,8 +169,9 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     critic_hands: int | None = None
     """Hands at the beginning that only the critic learns from. Not given: 12288, but no more than a quarter of
     --hands."""
-    width: int = 64
-    """Units of each layer of the small network that plays; of no other --network."""
+    width: int | None = None
+    """Units of each layer of the small network that plays; of no other --network. Not given: as many as the policy
+    has that --teacher names, 64 for others."""
     features: str | None = None
     """Inputs that are added to the small network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     network: str | None = None

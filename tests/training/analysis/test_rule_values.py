@@ -50,6 +50,13 @@ def test_where_a_rule_does_not_come_up_the_deal_is_played_alike():
     assert 0 < closed.deals_that_differ < 0.5
 
 
+def test_who_waits_for_a_seat_changes_no_hand():
+    played = rules("hebei")
+    base, (rotating,) = compare(played, changes_of(played, ["rotation=true"]), deals=60)
+    assert rotating.deals_that_differ == 0
+    assert rotating.measures.numbers["sigma"].value == base.numbers["sigma"].value
+
+
 @pytest.mark.thorough
 def test_knobs_about_matches_make_a_difference_over_several_hands():
     played = rules("hangzhou", initial_points=5)

@@ -103,6 +103,16 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
     assert "was played again and came out otherwise" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("blocks", [[0, 0], [0], [1]])
+def test_deals_that_were_left_out_or_played_twice_are_found(blocks, entry, tmp_path, capsys):
+    chosen = json.loads(json.dumps(entry))
+    chosen["contests"][0]["blocks"] = [entry["contests"][0]["blocks"][number] for number in blocks]
+    chosen |= json.loads(plain_json(entries.strength(rules("hebei"), chosen["contests"])))
+    chosen["digest"] = digest_of(chosen)
+    assert check(chosen, tmp_path / "e.json") == 2
+    assert "not all blocks of deals that are played for an entry, each once" in capsys.readouterr().err
+
+
 def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     (tmp_path / "mine.py").write_text(AGENT_FILE.replace("view.action_mask.argmax(axis=1)", OTHER), encoding="utf-8")

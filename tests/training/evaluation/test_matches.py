@@ -16,8 +16,17 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import matches
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import league, lineups, one_against_copies, orders_of, seated, two_against_two
-from mahjong_training.evaluation.matches import Block, measure, measured_sigma, play_block, play_out, sigma
+from mahjong_training.evaluation.matches import (
+    Block,
+    begin_to_measure,
+    measure,
+    measured_sigma,
+    play_block,
+    play_out,
+    sigma,
+)
 from mahjong_training.evaluation.results import summarise
+from mahjong_training.runtime.executors import LocalExecutor
 from mahjong_training.seeds import evaluation_seed
 from support.own_agents import LastLegal
 
@@ -160,6 +169,10 @@ class TestSigma:
         by_points = rules("hangzhou", match_end="points")
         assert measured_sigma(by_points, 1000).low < rules("hangzhou").sigma < measured_sigma(by_points, 1000).high
 
+    def test_is_of_those_who_sit_at_the_table(self):
+        both = [measured_sigma(rules("hebei", rotation=rotates), 300) for rotates in (True, False)]
+        assert both[0] == both[1]  # with rotation a fourth person waits, and nothing else is otherwise
+
     def test_is_measured_of_a_variant_that_declares_none(self, monkeypatch):
         def declares_none(played):
             raise RulesError("none")
@@ -258,6 +271,17 @@ def test_in_turns_every_deal_is_played_in_the_next_order():
     # Blocks know which deals are theirs.
     parts = [play_block(played, agents, Block(lineup, 0, first, last, "turns"), 3) for first, last in ((0, 8), (8, 30))]
     assert summarise(played, lineup, parts, "turns").points_by_deal(0).tolist() == found.points_by_deal(0).tolist()
+    how = {"seed": 3, "seatings": "turns"}
+    later = begin_to_measure(LocalExecutor(), played, agents, lineup, deals=range(7, 30), **how)()
+    assert later.points_by_deal(0).tolist() == found.points_by_deal(0)[7:].tolist()
+
+
+def test_a_measurement_has_deals_and_single_hands():
+    with pytest.raises(TrainingError, match="no deals"):
+        begin_to_measure(LocalExecutor(), rules("hebei"), ["random"], (0, 0, 0), deals=range(3, 3), seed=1)
+    by_points = rules("hangzhou", match_end="points")
+    with pytest.raises(TrainingError, match="a match that ends by points, not after a hand"):
+        measure(by_points, [RANDOM], (0, 0, 0, 0), deals=2, seed=1)
 
 
 class TestOrders:

@@ -182,3 +182,4 @@ def test_opponents_are_drawn_by_their_odds():
     drawn = [int(_seating(1, 3, 3, 1.0, rng, (0.75, 0.0, 0.25)).max()) for _ in range(200)]
     assert 120 < drawn.count(1 + LEARNER) < 180
     assert drawn.count(2) == 0
+    _seating(1, 3, 3, 1.0, rng, (0.3333333, 0.3333333, 0.3333333))  # as --opponent-odds may be

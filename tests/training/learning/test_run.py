@@ -15,7 +15,7 @@ from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import make_engine, rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.errors import InterruptedRunError
+from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import base_run
 from mahjong_training.learning import run as ppo_run
@@ -286,6 +286,32 @@ def test_it_ends_once_it_is_clear_or_nothing_is_won():
     both = [(0.25, RANDOM), (0.75, GREEDY)]
     gain, deals = gate(HEBEI, GREEDY, GREEDY, both, deals=120, seed=3, number=1)
     assert (gain.mean, deals) == (0, 120)
+
+
+def test_who_has_few_of_the_deals_may_have_them_all_at_the_first_look():
+    rarely = [(0.985, GREEDY), (0.015, RANDOM)]
+    gain, deals = gate(HEBEI, GREEDY, GREEDY, rarely, deals=120, seed=3, number=1)
+    assert (gain.mean, deals) == (0, 118 + 30)
+
+
+def test_a_pupil_has_as_many_units_as_its_teacher(tmp_path):
+    begun = replace(QUICK, out=tmp_path, teacher="policy:hebei", width=None)
+    run = ppo_run.PpoRun(begun, RunFolder(tmp_path))
+    assert run.config.width == len(make_agent("policy:hebei").network.weights["bias"]) == 128
+    assert ppo_run.PpoRun(replace(begun, teacher="greedy"), RunFolder(tmp_path)).config.width == 64
+    with pytest.raises(TrainingError, match=r"not a policy of .* with --width 64"):
+        ppo_run.PpoRun(replace(begun, width=64), RunFolder(tmp_path))
+
+
+def test_a_run_may_end_while_the_critic_learns(tmp_path):
+    run = ppo_run.PpoRun(replace(QUICK, out=tmp_path, critic_hands=6, hands=4, resume=True), RunFolder(tmp_path))
+    assert run._critic_updates == 1
+
+
+def test_a_hand_is_not_a_match_by_points(tmp_path):
+    by_points = replace(QUICK, out=tmp_path, variant="hangzhou", knobs=("match_end=points",))
+    with pytest.raises(TrainingError, match="a match that ends by points, not after a hand"):
+        ppo_run.PpoRun(by_points, RunFolder(tmp_path))
 
 
 def test_both_play_deals_of_their_own_gate(monkeypatch):

@@ -194,7 +194,8 @@ def compare(rules: Rules, changes: Mapping[str, Rules], **settings: Any) -> tupl
 def _measures_of(rules: Rules, parts: Sequence[Mapping[str, NDArray[Any]]], hands: int) -> Measures:
     played = Played.joined([Played.of_arrays(part) for part in parts])
     dealer = np.concatenate([part["dealer"] for part in parts])
-    every, people = np.arange(len(dealer)), played.points.shape[1]
+    every = np.arange(len(dealer))
+    people = rules.seats if hands == 1 else played.points.shape[1]  # in a single hand the last persons sit out
     points = played.points[every[:, None], (dealer[:, None] + np.arange(people)) % people]
     number, wins, paid = played.hands, played.wins.sum(axis=1), played.counts["win_points"].sum(axis=1)
     numbers = {

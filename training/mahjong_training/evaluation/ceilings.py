@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from mahjong_env import VARIANTS, Engine, Rules, View, ViewError
 from mahjong_env import rules as rules_of
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_training.config import CeilingsConfig
+from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, one_against_copies
@@ -139,19 +141,27 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     """
     check_settings(config, zero=("deals", "search_deals"))
     check_file(config.out)
-    known: dict[str, Any] = json.loads(config.out.read_text(encoding="utf-8")) if config.out.exists() else {}
+    known = _known(config.out)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
     for base in config.bases:
         make_agent(base)
     with saying_what_is_kept(lambda: f"what was measured of whole variants is in {config.out}") as progress:
         for rules in variants:
             found = measured(rules, config, progress)
+            known = _known(config.out)  # others may have added to it
             known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
             write_text(config.out, plain_json(known) + "\n")
             for agent, one in found.items():
                 points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
                 print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
     return known
+
+
+def _known(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    except (OSError, ValueError, TypeError) as error:
+        raise TrainingError(f"{path}: no ceilings that can be read ({error})") from error
 
 
 def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from mahjong_training.evaluation.estimates import confidence, looks, plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.holdout import BlindTest
 from mahjong_training.evaluation.lineups import lineups
-from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
+from mahjong_training.evaluation.matches import Block, block_cache, blocks, check_single_hands, play_block, sigma
 from mahjong_training.evaluation.references import Entrant, with_references
 from mahjong_training.evaluation.results import Evaluation, summarise
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
@@ -131,6 +131,7 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     rules = read_rules(config.variant, config.knobs)
+    check_single_hands(rules)
     if config.record is not None:
         RecordWriter(config.record).close()
     elif config.thoughts:

@@ -106,6 +106,9 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     if (found := agent_digests(spec, agents[spec], rules)) != entry["digests"]:
         raise TrainingError(f"{config.agent or entry['agent']} is not the agent of this entry: its digests are {found}")
     every = contests_of(rules, agents, spec, entry["deals"])
+    asked_of = [(list(one.agents[1:]), [(block.first, block.last) for block in one.blocks]) for one in every]
+    if asked_of != [_blocks_of(contest) for contest in entry["contests"]]:
+        raise TrainingError(f"{config.entry}: it has not all blocks of deals that are played for an entry, each once")
     places = [(number, block) for number, one in enumerate(every) for block in range(len(one.blocks))]
     chosen = np.random.default_rng().permutation(len(places))[: config.sample]
     again = [
@@ -187,6 +190,10 @@ def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
         without = points if luck is None else points - (luck * (who == 0)).sum(axis=1) / UNIT
         blocks.append(found | {"points": np.round(without, 6).tolist(), "with_luck": points.tolist()})
     return {"against": list(contest.agents[1:]), "blocks": blocks}
+
+
+def _blocks_of(contest: Mapping[str, Any]) -> tuple[list[str], list[tuple[int, int]]]:
+    return contest["against"], [(one["first"], one["first"] + len(one["points"])) for one in contest["blocks"]]
 
 
 def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

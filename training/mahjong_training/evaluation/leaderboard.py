@@ -138,8 +138,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
         said = f"what was played is kept in {config.out}: the same command goes on with it"
         with saying_what_is_kept(lambda: said) as progress:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
-        if config.kept is None:
-            kept.rows.clear()
+        kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
         for table in tables:
             smaller = []
             for name, agent in agents.items():
@@ -252,7 +251,10 @@ def mixed_points(played: Sequence[tuple[Contest, list[Played]]]) -> Estimate:
 
 def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estimate, ...]:
     """Return the shares of the places of the first agent of contests, and its mean place, see `shares_of_places`."""
-    found = [shares_of_places(contest.blocks[0].lineup, parts, contest.blocks[0].seatings) for contest, parts in played]
+    found = []
+    for contest, parts in played:
+        block = contest.blocks[0]
+        found.append(shares_of_places(block.lineup, parts, block.seatings, first=block.first))
     by_deal = np.concatenate(found)
     ones = np.ones(len(by_deal))
     mean = by_deal @ np.arange(1, by_deal.shape[1] + 1)
@@ -275,7 +277,7 @@ def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:
     for contest, parts in played:
         points = Played.joined(parts).points
         block = contest.blocks[0]
-        deals = np.arange(len(points) // orders_of_a_deal(block.lineup, block.seatings))
+        deals = block.first + np.arange(len(points) // orders_of_a_deal(block.lineup, block.seatings))
         for who, won in zip(seated(block.lineup, deals, block.seatings), points, strict=True):
             names = [contest.agents[number] for number in who]
             if len(set(names)) == len(names):

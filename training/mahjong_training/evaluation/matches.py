@@ -22,6 +22,7 @@ from mahjong_env.basics.errors import AnswerError
 from mahjong_env.environments.agents import agent_name, ask, choose_actions, play_to_end
 from mahjong_env.records import GameRecord, Recorder, deal_again
 from mahjong_training.config import WorkersConfig
+from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
@@ -32,6 +33,19 @@ from mahjong_training.runtime.executors import Executor, LocalExecutor, new_exec
 from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 
 _SIGMA_DEALS: Final = 4000
+
+
+def check_single_hands(rules: Rules) -> None:
+    """Check that a game can be one hand, or as many as one asks for.
+
+    Raises:
+        TrainingError: by these house rules it goes on until somebody's points do not.
+    """
+    if not rules.ends_by_hands:
+        raise TrainingError(
+            f"by these house rules a game of {rules.title} is a match that ends by points, not after a hand: what is "
+            "learned and measured is single hands, or matches of a number of them, by the rules without that"
+        )
 
 
 def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1, start: str | None = None) -> Engine:
@@ -269,10 +283,16 @@ def begin_to_measure(
 
     The result is that of `measure`, whose arguments the others are; deals may also be a range of them. Agents may be
     the texts that make them, which other processes need where their code is in a file of a user's.
+
+    Raises:
+        TrainingError: there are no deals, or games do not end after hands, see `check_single_hands`.
     """
+    check_single_hands(rules)
+    if not (len(deals) if isinstance(deals, range) else deals):
+        raise TrainingError("a measurement of no deals")
     every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
-    return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings)
+    return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings, first=every[0].first)
 
 
 def _play_anywhere(state: tuple[Rules, Sequence[Agent | str], int], block: Block) -> Played:
@@ -312,7 +332,11 @@ class Contest(NamedTuple):
 
         ``hands`` more than one make every game a match. ``most`` is the most deals of a block; None: as many as are
         played in some seconds.
+
+        Raises:
+            TrainingError: games do not end after hands, see `check_single_hands`.
         """
+        check_single_hands(rules)
         names = tuple(dict.fromkeys(lineup))
         numbers = [names.index(name) for name in lineup]
         luck_off = hands == 1 and useful_weights(rules) is not None
@@ -322,7 +346,8 @@ class Contest(NamedTuple):
 
     def result(self, parts: Sequence[Played]) -> LineupResult:
         """Return means and intervals of what its blocks brought."""
-        return summarise(self.rules, self.blocks[0].lineup, parts, self.blocks[0].seatings)
+        block = self.blocks[0]
+        return summarise(self.rules, block.lineup, parts, block.seatings, first=block.first)
 
     def __str__(self) -> str:
         lineup = self.blocks[0].lineup
@@ -409,7 +434,7 @@ def _squares(rules: Rules, deals: range) -> NDArray[np.float64]:
         result = engine.step(greedy.act(engine.view(games=playing), rng), games=playing)
         points[playing] += result.rewards
         playing = np.setdiff1d(playing, result.outcome.game, assume_unique=True)
-    return np.square(points, dtype=np.float64).mean(axis=1)
+    return np.square(points, dtype=np.float64).sum(axis=1) / rules.seats
 
 
 def in_sigma(rules: Rules, points: Estimate) -> Estimate:

@@ -109,8 +109,13 @@ def summarise(
     parts: Sequence[Played],
     seatings: Seatings = "all",
     confidence: float = 0.95,
+    *,
+    first: int = 0,
 ) -> LineupResult:
-    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
+    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order.
+
+    ``first`` is the number of their first deal, by which it is known who sat where.
+    """
     orders = orders_of_a_deal(lineup, seatings)
 
     def by_deal(values: NDArray[Any]) -> NDArray[Any]:
@@ -118,7 +123,7 @@ def summarise(
 
     played = Played.joined(parts)
     hands = by_deal(played.hands)
-    who = seated(lineup, np.arange(len(hands)), seatings)
+    who = seated(lineup, first + np.arange(len(hands)), seatings)
     counted = {name: getattr(played, name) for name in _SHARES} | played.counts
     for column in _RATIOS:
         factors = column.total.split("*")
@@ -149,22 +154,23 @@ def summarise(
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
         totals.append(points)
         if (played.hands > 1).any():
-            places.append(shares_of_places(lineup, parts, seatings, agent) @ np.arange(1, rules.people + 1))
+            shared = shares_of_places(lineup, parts, seatings, agent, first=first)
+            places.append(shared @ np.arange(1, rules.people + 1))
     draws = ratio(by_deal(played.draws), hands, confidence)
     deals, in_all, found = len(hands), int(hands.sum()), (tuple(standings), tuple(totals), tuple(places))
     return LineupResult(tuple(lineup), orders, deals, in_all, draws, *found, confidence)
 
 
 def shares_of_places(
-    lineup: Sequence[int], parts: Sequence[Played], seatings: Seatings, agent: int = 0
+    lineup: Sequence[int], parts: Sequence[Played], seatings: Seatings, agent: int = 0, *, first: int = 0
 ) -> NDArray[np.float64]:
     """Return [deals, P] the shares of the games of each deal that an agent ends in each place, by points.
 
-    Places that persons of equal points share count in parts for each of them.
+    Places that persons of equal points share count in parts for each of them. ``first`` is as for `summarise`.
     """
     points = Played.joined(parts).points
     orders, people = orders_of_a_deal(lineup, seatings), points.shape[1]
-    is_seat = seated(lineup, np.arange(len(points) // orders), seatings) == agent
+    is_seat = seated(lineup, first + np.arange(len(points) // orders), seatings) == agent
     before = (points[:, None] > points[:, :, None]).sum(axis=2)
     beside = (points[:, None] == points[:, :, None]).sum(axis=2)
     number = np.arange(people)

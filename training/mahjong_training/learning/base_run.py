@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +23,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from mahjong_training.evaluation.estimates import FEWEST
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import begin_to_measure
+from mahjong_training.evaluation.matches import begin_to_measure, check_single_hands
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.run_folder import MEAN_PLACE, Config, RunFolder, curve_row, describe, plot_curve
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
@@ -67,12 +68,13 @@ class BaseRun(ABC, Generic[Config]):
         """Find the rules and the agents of the measurements; nothing is written.
 
         Raises:
-            MahjongError: unknown variant, knob or agent.
+            MahjongError: unknown variant, knob or agent, or rules by which games do not end after hands.
         """
         torch.set_num_threads(config.threads)
         self.config: Config = config
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
+        check_single_hands(self.rules)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
         self.executor: Executor = LocalExecutor()
         self.match_hands, self.control_variates, self.critic_hands = 1, False, 0
@@ -302,7 +304,9 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
     with stopping_in_order():
         if config.resume:
             with alone_in(folder.path):
-                config = folder.resumed_config(config)
+                asked, config = config, folder.resumed_config(config)
+                if own := [f"{name} {kept}" for name, kept in asdict(config).items() if kept != asdict(asked)[name]]:
+                    print(f"it goes on with the settings that it began with: {', '.join(own)}")
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
                     run.load()

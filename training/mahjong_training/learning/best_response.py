@@ -130,15 +130,11 @@ def run(config: BestResponseConfig) -> BestResponse:
 
 def _settings(config: BestResponseConfig, out: Path, start: str | None) -> TrainConfig:
     """Return the settings of the run of learning: nobody else plays, measures or judges."""
-    width = TrainConfig.width
-    if start is not None and (network := _small_network(make_agent(start))):
-        width = len(network.weights["bias"])
     return TrainConfig(
         **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "seed", "resume")},
         **{name: getattr(config, name) for name in ("processes", "ray", "threads")},
         out=out,
         teacher=start,
-        width=width,
         opponents=(config.agent,),
         opponent_share=1.0,
         evaluation_agents=(config.agent,),

@@ -39,6 +39,8 @@ from mahjong_training.learning.self_play import Trajectories, Weights
 
 Result = TypeVar("Result")
 
+WIDTH: Final = 64
+"""Units of a layer of the small network, if nothing else is asked for."""
 _CRITIC_WIDTHS: Final = (128, 64)
 _CRITIC_LEARNING_RATE: Final = 1e-3
 _CRITIC_BATCH_SIZE: Final = 1024  # one pass in batches of this size teaches it more than two of four times that
@@ -229,7 +231,7 @@ class Learner:
         actor: nn.Module
         if config.network is None:
             generator = torch.Generator().manual_seed(config.seed)
-            actor = Actor(config.width, claims=claims, generator=generator, features=features)
+            actor = Actor(config.width or WIDTH, claims=claims, generator=generator, features=features)
         else:
             actor = find_network(config.network)
         if start is not None:

@@ -34,7 +34,7 @@ try:
     import torch
 
     from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device, network_header
-    from mahjong_training.learning.ppo import Learner
+    from mahjong_training.learning.ppo import WIDTH, Learner
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -115,16 +115,16 @@ class PpoRun(BaseRun[TrainConfig]):
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = best_start(self.rules, "closed-greedy", TEACHERS, config.seed)
-        if config.match_hands > 1 and not self.rules.ends_by_hands:
-            raise TrainingError("--match-hands is of rules whose matches end after a number of hands")
         if config.reward == _PLACE and config.features is None and config.network is None:
             # The text stands in policy files: who plays with one names it again.
             config = replace(config, features=f"{_STANDING}?unit={sigma(self.rules):.4g}")
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
+        begun = _small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
+        width = config.width or (WIDTH if begun is None else len(begun.weights["bias"]))
         # Written down: a run that goes on elsewhere, or further, is the same run.
-        self.config = replace(config, teacher=teacher, critic_hands=critic_hands)
+        config = self.config = replace(config, teacher=teacher, critic_hands=critic_hands, width=width)
         self.critic_hands, self.match_hands = critic_hands, config.match_hands
         features = None if config.features is None else find_features(config.features)
         self._added = 0 if features is None else len(features.facts)
@@ -212,7 +212,7 @@ class PpoRun(BaseRun[TrainConfig]):
     def _critic_updates(self) -> int:
         """The number of first updates that only the critic learns from."""
         hands = updates = 0
-        while hands < self.critic_hands:
+        while hands < min(self.critic_hands, self.config.hands):
             hands += self._next_tables(hands) * self.config.match_hands
             updates += 1
         return updates
@@ -389,10 +389,12 @@ def gate(
                 **settings,
             )
             for place, ((_, reference), *part) in enumerate(zip(references, before, until, strict=True))
+            if part[0] < part[1]  # whoever has few of the deals may have all of them before the last look
             for agent in (candidate, best)
         ]
         results = [wait() for wait in begun]
-        for of_reference, one, other in zip(gains, results[::2], results[1::2], strict=True):
+        played = [one for one, *part in zip(gains, before, until, strict=True) if part[0] < part[1]]
+        for of_reference, one, other in zip(played, results[::2], results[1::2], strict=True):
             of_reference.append(
                 other.places_by_deal(0) - one.places_by_deal(0)
                 if hands > 1
@@ -421,15 +423,21 @@ def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
     Raises:
         MahjongError: there is none, or it is of another kind or size.
     """
-    network = getattr(make_agent(spec), "network", None)
     if config.network is not None:
-        return {} if not isinstance(network, TorchNetwork) else arrays_of(network.module)
-    if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != config.width:
+        own = getattr(make_agent(spec), "network", None)
+        return {} if not isinstance(own, TorchNetwork) else arrays_of(own.module)
+    network = _small_network(spec)
+    if network is None or len(network.weights["bias"]) != config.width:
         raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {config.width}")
-    own = 0 if network.features is None else len(network.features.facts)
-    if own not in (0, added):
-        raise TrainingError(f"--teacher {spec}: it has {own} added inputs, the learner would have {added}")
+    its = 0 if network.features is None else len(network.features.facts)
+    if its not in (0, added):
+        raise TrainingError(f"--teacher {spec}: it has {its} added inputs, the learner would have {added}")
     return widened(network.weights, added)
+
+
+def _small_network(spec: str) -> ActionNetwork | None:
+    network = getattr(make_agent(spec), "network", None)
+    return network if isinstance(network, ActionNetwork) else None
 
 
 def best_start(rules: Rules, spec: str, candidates: Collection[str], seed: int) -> str:

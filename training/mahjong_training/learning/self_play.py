@@ -302,7 +302,8 @@ def _seating(
     if others:
         some = rng.permutation(tables)[: round(share * tables)]
         # One of them at all of these tables: many small batches, one for each, would take most of the time.
-        who[some] = 1 + (rng.integers(others) if odds is None else rng.choice(others, p=odds))
+        likely = None if odds is None else np.array(odds) / sum(odds)  # numpy asks for a sum of 1 to the eighth digit
+        who[some] = 1 + (rng.integers(others) if odds is None else rng.choice(others, p=likely))
         who[some, rng.integers(people, size=len(some))] = LEARNER
     return who
 

@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from mahjong_agents import Agent, PolicyFileError
+from mahjong_agents.control_variates import WEIGHTS_FILE
 from mahjong_agents.policy.critic import CRITICS_PATH
 from mahjong_agents.policy.file import SHIPPED, find_policy
+from mahjong_agents.search.opponent_hands import COUNTS_PATH
 from mahjong_agents.value.agent import NUMBERS_PATH
 from mahjong_agents.value.folding import NUMBERS_PATH as FOLDING_PATH
 from mahjong_env import AgentError, Rules, __version__
@@ -130,7 +132,7 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     elif name in ("policy", "search"):
         yield SHIPPED / f"{rules.name}.zip"
         if name == "search":
-            yield CRITICS_PATH
+            yield from (CRITICS_PATH, COUNTS_PATH, WEIGHTS_FILE)
     elif name in ("value", "folding"):
         yield NUMBERS_PATH if name == "value" else FOLDING_PATH
     elif match := _SOURCE.fullmatch(address.strip()):

@@ -1,7 +1,6 @@
 """Executors carry out tasks in this process or in several others (Ray's: `ray_cluster`), with the same results.
 
-A task is a function of its arguments alone: ``work(state, task)``, with a state that all tasks of a call share and that
-is sent once to each worker.
+A task is a function of its arguments alone: ``work(state, task)``, with a state that all tasks of a call share.
 """
 
 from __future__ import annotations
