@@ -50,6 +50,8 @@ class BotProcess:
             if log is not None:
                 log.mkdir(parents=True, exist_ok=True)
             words = command if on_windows else shlex.split(command)
+            if not words:
+                raise BotError("it names no program")
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
             self._process = subprocess.Popen(words, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
         except (OSError, ValueError, IndexError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,43 @@ def test_deals_that_were_left_out_or_played_twice_are_found(blocks, entry, tmp_p
     assert "not all blocks of deals that are played for an entry, each once" in capsys.readouterr().err
 
 
+def test_luck_that_was_invented_is_found_by_playing_again(entry, tmp_path, capsys):
+    lucky = json.loads(json.dumps(entry))
+    for one in lucky["contests"]:
+        for block in one["blocks"]:
+            block["with_luck"] = [0] * len(block["with_luck"])
+    lucky |= json.loads(plain_json(entries.strength(rules("hebei"), lucky["contests"])))
+    lucky["digest"] = digest_of(lucky)
+    assert check(lucky, tmp_path / "e.json", "--sample", "1") == 2
+    assert "was played again and came out otherwise" in capsys.readouterr().err
+
+
+def test_a_program_runs_only_if_its_name_is_given(entry, tmp_path, capsys):
+    stranger = entry | {"agent": f"isolated:command:touch {tmp_path / 'made'}"}
+    assert check(stranger | {"digest": digest_of(stranger)}, tmp_path / "e.json") == 0
+    assert "its agent is a program, and only one that --agent names is run" in capsys.readouterr().out
+    assert not (tmp_path / "made").exists()
+    # Nor does a file that is another one than the entry's, which says so by its digest.
+    (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'made')!r}, 'w')", encoding="utf-8")
+    assert check(entry, tmp_path / "e.json", "--agent", f"{tmp_path}/mine.py:Mine") == 2
+    assert "is not the agent of this entry" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+def test_without_the_agent_the_arithmetic_is_checked(entry, tmp_path, capsys):
+    away = entry | {"agent": "elsewhere.mine:Mine"}
+    assert check(away | {"digest": digest_of(away)}, tmp_path / "e.json") == 0
+    told = capsys.readouterr().out
+    assert "its numbers from its deals\nits agent is not at hand: nothing was played again\n" in told
+
+
+def test_a_program_has_its_file_in_its_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
+    words = ("--variant", "hebei", "--agent", f"command:{sys.executable} -m bot", "--name", "mine")
+    assert main(["leaderboard", "submit", *words, "--out", str(tmp_path)]) == 2
+    assert "its files cannot be read" in capsys.readouterr().err
+
+
 def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     (tmp_path / "mine.py").write_text(AGENT_FILE.replace("view.action_mask.argmax(axis=1)", OTHER), encoding="utf-8")
@@ -137,13 +175,30 @@ def test_what_is_no_entry_is_named(tmp_path, capsys):
     assert "no entry that can be read" in capsys.readouterr().err
 
 
-def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "change",
+    [{"deals": "32"}, {"deals": 10**30}, {"name": "mine |"}, {"agent": 1}, {"date": "a\nb"}, {"contests": []}],
+    ids=str,
+)
+def test_what_is_of_another_kind_is_named(change, entry, tmp_path, capsys):
+    changed = entry | change
+    changed["seed"] = seed_of(changed)
+    assert check(changed | {"digest": digest_of(changed)}, tmp_path / "e.json") == 2
+    assert f"error: {tmp_path / 'e.json'}: " in capsys.readouterr().err
+
+
+def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch, capsys):
     """That of the documentation is as the command makes it, and entries are shown if they are what they say."""
     monkeypatch.chdir(Path(__file__).parents[3])
     assert f"{START}\n{entries.page(PageConfig())}\n{END}" in PageConfig().page.read_text(encoding="utf-8")
+    assert "mine" not in entries.page(PageConfig(entries=folder))
+    assert "not shown; the table takes entries with a given beacon and 2,000 deals" in capsys.readouterr().out
+    monkeypatch.setattr(entries, "LEAST", 32)
     text = entries.page(PageConfig(entries=folder))
     assert f"| {entry['date']} | mine: `{entry['agent']}` | Hebei | **-" in text
-    assert f"| 32 | given | `{entry['digest'][:16]}` |" in text
+    assert f"| 32 | `{entry['digest'][:16]}` |" in text
     (tmp_path / "e.json").write_text(plain_json(entry | {"name": "yours"}), encoding="utf-8")
-    with pytest.raises(TrainingError, match="not what its digest says"):
+    with pytest.raises(TrainingError, match="not what follows from the rest of the entry: digest"):
         entries.page(PageConfig(entries=tmp_path))
+    with pytest.raises(TrainingError, match="there are no standings"):
+        entries.page(PageConfig(kept=tmp_path / "none.json"))

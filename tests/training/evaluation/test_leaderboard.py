@@ -62,7 +62,7 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     plain = matches.play_block
     monkeypatch.setattr(matches, "play_block", lambda *given: played.append(given) or plain(*given))
     assert made(words, tmp_path / "out", "--agents", LAST_LEGAL) == 0
-    assert len(played) == 2  # the new agent against both levels; the rest was there
+    assert len(played) == 3  # the new agent against both levels and the reference agent; the rest was there
     (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
     assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("own_agents.py:LastLegal") == 2
@@ -116,6 +116,14 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     kept.add("hebei", "policy", ["today"], {"points": one})
     assert kept.rows["hebei"]["policy"] == {"digests": ["today"], "points": one}
     assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
+    met = {"duels": {"policy": one, "value": one}, "nash_rating": one, "nash_share": one}
+    mixed = {"mixed": one, "how_mixed": {"pool": ["policy", "value"]}}
+    kept.add("hebei", "greedy", ["before"], met | mixed | {"places": [one], "how_places": {"pool": ["value"]}})
+    kept.add("hebei", "policy", ["tomorrow"], {"points": one})
+    assert kept.rows["hebei"]["greedy"] == {
+        **{"digests": ["before"], "points": one, "response": one, "duels": {"value": one}},
+        **{"places": [one], "how_places": {"pool": ["value"]}},
+    }
     of_others = {"value, never deals in": {"digests": ["a"]}, "policy, searching": {"digests": ["today"]}}
     found = {"policy, never deals in": {"digests": ["today"]}}
     former = {"policy, never": {"digests": ["before"]}, "policy, of a file without digests": {}}

@@ -94,6 +94,25 @@ def test_what_was_not_learned_is_worth_nothing_more_and_played_once(tmp_path, te
 
 
 @pytest.mark.thorough
+def test_it_goes_on_against_the_same_agent(tmp_path, monkeypatch):
+    own = tmp_path / "own.py"
+    own.write_text("from mahjong_agents import GreedyAgent as Mine\n", encoding="utf-8")
+    config = replace(CONFIG, agent=f"{own}:Mine", out=tmp_path / "run", start="greedy")
+    best_response.run(config)
+    own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
+    with pytest.raises(TrainingError, match="Mine is another agent than the one that this run has met"):
+        best_response.run(replace(config, resume=True))
+
+
+def test_what_cannot_be_is_found_before_it_learns(tmp_path, monkeypatch):
+    monkeypatch.setattr(best_response.learning, "run", lambda config: pytest.fail("has begun to learn"))
+    with pytest.raises(TrainingError, match="--start is one of greedy, closed-greedy, policy:NAME, not 'value'"):
+        best_response.run(replace(CONFIG, out=tmp_path / "run", start="value"))
+    (tmp_path / "kept.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(TrainingError, match="no standings that can be read"):
+        best_response.run(replace(CONFIG, out=tmp_path / "run", kept=tmp_path / "kept.json"))
+
+
 def test_standings_keep_what_a_response_wins(tmp_path):
     kept = tmp_path / "standings.json"
     found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run", kept=kept))

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from mahjong_agents import Agent, make_agent, reference_agent
+from mahjong_agents import Agent, RandomAgent, make_agent, reference_agent
 from mahjong_agents.control_variates import UNIT
-from mahjong_env import Rules, __version__
+from mahjong_env import AgentError, Rules, __version__
+from mahjong_env.environments.agents import KIND
 from mahjong_env.environments.isolated import PREFIX
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
@@ -31,15 +34,18 @@ from mahjong_training.evaluation.lineups import seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.standing import Kept, estimate
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests, provenance
+from mahjong_training.runtime.digests import agent_digests, named_digests, provenance
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import entry_seed
 
 POOL: Final = ("reference", "folding?caution=2", "value", "policy")
 """The field: copies of the first, then tables with three (or two) of them all."""
+LEAST: Final = 2000
+"""Deals of each kind that the table asks for."""
 _BLOCK: Final = 25
 """Deals of a block, the least that is played again."""
+_NOT_WHOLE: Final = "it has not all blocks of deals that are played for an entry, each once"
 _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
 
 
@@ -51,10 +57,13 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     if out.exists():
         raise TrainingError(f"{out}: there is an entry of this name; an agent that has changed takes another --name")
     spec = sealed(config.agent)
+    unknown = TrainingError(f"{config.agent}: its files cannot be read, so that nobody could say what has played")
+    if "" in named_digests(spec, rules):
+        raise unknown
     agents = {one: make_agent(one) for one in (spec, *POOL)}
     digests = agent_digests(spec, agents[spec], rules)
     if not digests or "" in digests:
-        raise TrainingError(f"{config.agent}: its files cannot be read, so that nobody could say what has played")
+        raise unknown
     beacon = config.beacon or secrets.token_hex(16)
     entry: dict[str, Any] = {
         "format": 1,
@@ -86,29 +95,32 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
 def check(config: CheckEntryConfig) -> dict[str, Any]:
     """Check an entry, and play some of its blocks again if the agent is here; print what was found.
 
+    A program that an entry names runs only if --agent names it as well: the entry may be a stranger's.
+
     Raises:
         TrainingError: something in it is not as it says.
     """
     check_settings(config)
-    try:
-        entry: dict[str, Any] = json.loads(config.entry.read_text(encoding="utf-8"))
-        rules = read_rules(entry["variant"], entry["knobs"])
-        asked = {"digest": digest_of(entry), "seed": seed_of(entry), "version": rules.version}
-        asked |= json.loads(plain_json(strength(rules, entry["contests"])))
-        wrong = [name for name, value in asked.items() if entry[name] != value]
-        spec = sealed(config.agent or entry["agent"])
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise TrainingError(f"{config.entry}: no entry that can be read ({error!r})") from error
-    if wrong:
-        raise TrainingError(f"{config.entry}: not what follows from the rest of the entry: {', '.join(wrong)}")
+    rules, entry = read_entry(config.entry)
     print(f"{said_of(rules, entry)}\nits seed follows from its digest and its beacon, its numbers from its deals")
-    agents = {one: make_agent(one) for one in (spec, *POOL)}
+    if config.agent is None and any(KIND.is_command(name) for name in re.findall(r"([\w-]+):", entry["agent"])):
+        print("its agent is a program, and only one that --agent names is run: nothing was played again")
+        return entry
+    spec = sealed(config.agent or entry["agent"])
+    if not set(found := named_digests(spec, rules)) <= set(entry["digests"]):  # before anything of it runs
+        raise _another(config, entry, found)
+    try:
+        agents = {one: make_agent(one) for one in (spec, *POOL)}
+    except AgentError as error:
+        if config.agent is not None:
+            raise
+        print(f"its agent is not at hand: nothing was played again\n{error}")
+        return entry
     if (found := agent_digests(spec, agents[spec], rules)) != entry["digests"]:
-        raise TrainingError(f"{config.agent or entry['agent']} is not the agent of this entry: its digests are {found}")
+        raise _another(config, entry, found)
     every = contests_of(rules, agents, spec, entry["deals"])
-    asked_of = [(list(one.agents[1:]), [(block.first, block.last) for block in one.blocks]) for one in every]
-    if asked_of != [_blocks_of(contest) for contest in entry["contests"]]:
-        raise TrainingError(f"{config.entry}: it has not all blocks of deals that are played for an entry, each once")
+    if [len(one.blocks) for one in every] != [len(one["blocks"]) for one in entry["contests"]]:
+        raise TrainingError(f"{config.entry}: {_NOT_WHOLE}")
     places = [(number, block) for number, one in enumerate(every) for block in range(len(one.blocks))]
     chosen = np.random.default_rng().permutation(len(places))[: config.sample]
     again = [
@@ -118,13 +130,66 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     for at, (one, parts) in zip(sorted(chosen), play_contests(again, agents, config, entry["seed"]), strict=True):
         number, block = places[at]
         (there,), kept = described(one, parts)["blocks"], entry["contests"][number]["blocks"][block]
-        if there["digest"] != kept["digest"] or not np.allclose(there["points"], kept["points"], atol=1e-6):
+        if there["digest"] != kept["digest"] or not all(
+            np.allclose(there[name], kept[name], atol=1e-6) for name in ("points", "with_luck")
+        ):
             raise TrainingError(
                 f"{config.entry}: {one}, deals {kept['first']} to {kept['last'] - 1}, was played again and came out "
                 f"otherwise; the entry is by mahjong_env {entry['mahjong_env']}, this is {__version__}"
             )
     print(f"{len(again)} of {len(places)} blocks were played again, and came out the same")
     return entry
+
+
+def _another(config: CheckEntryConfig, entry: Mapping[str, Any], found: Sequence[str]) -> TrainingError:
+    who = config.agent or entry["agent"]
+    return TrainingError(f"{who} is not the agent of this entry: its digests are {', '.join(found)}")
+
+
+def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
+    """Return the rules and all that an entry says, whose digest, seed and numbers follow from the rest of it.
+
+    Raises:
+        TrainingError: they do not, deals are missing or there twice, or it is something else.
+    """
+    try:
+        entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        _check_name(entry["name"])
+        rules, deals = read_rules(entry["variant"], entry["knobs"]), entry["deals"]
+        asked: dict[str, Any] = {"format": 1, "digest": digest_of(entry), "seed": seed_of(entry)}
+        asked |= {"version": rules.version}
+        is_whole = type(deals) is int and deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
+        if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
+            asked |= json.loads(plain_json(strength(rules, entry["contests"])))
+        wrong = [name for name, value in asked.items() if entry[name] != value]
+        texts = [entry[name] for name in ("agent", "date", "mahjong_env", *(["beacon"] if entry["beacon"] else []))]
+        if not all(isinstance(text, str) and text.isprintable() for text in (*texts, *entry["digests"])):
+            raise ValueError("what is a line of text there is none")
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
+        raise TrainingError(f"{path}: no entry that can be read ({error!r})") from error
+    if wrong:
+        raise TrainingError(f"{path}: not what follows from the rest of the entry: {', '.join(wrong)}")
+    if not is_whole:
+        raise TrainingError(f"{path}: {_NOT_WHOLE}")
+    return rules, entry
+
+
+def _is_whole(rules: Rules, contests: Sequence[Mapping[str, Any]], deals: int) -> bool:
+    """Return whether contests are those of an entry, and have each of its deals once, in order."""
+    anybody = RandomAgent()
+    every = contests_of(rules, {"newcomer": anybody} | dict.fromkeys(POOL, anybody), "newcomer", deals)
+    if [list(one.agents[1:]) for one in every] != [one["against"] for one in contests]:
+        return False
+    for one, kept in zip(every, contests, strict=True):
+        first = one.blocks[0].first
+        for block in kept["blocks"]:
+            size = len(block["points"])
+            if (block["first"], block["last"]) != (first, first + size) or len(block["with_luck"]) != size or not size:
+                return False
+            first += size
+        if first != one.blocks[-1].last:
+            return False
+    return True
 
 
 def write_page(config: PageConfig) -> None:
@@ -136,23 +201,32 @@ def write_page(config: PageConfig) -> None:
 
 
 def page(config: PageConfig) -> str:
-    """Return the tables of kept standings, and behind them entries, the newest first; all of them hold their digest."""
+    """Return the tables of kept standings, and behind them entries that the table takes, the newest first.
+
+    Raises:
+        TrainingError: there are no standings, or an entry is not what it says, see `read_entry`.
+    """
+    if not config.kept.is_file():
+        raise TrainingError(f"{config.kept}: there are no standings")
     parts = [standing.page(Kept.read(config.kept).rows)]
     rows = []
     for path in sorted(config.entries.glob("*.json")):
-        entry = json.loads(path.read_text(encoding="utf-8"))
-        if entry.get("digest") != digest_of(entry):
-            raise TrainingError(f"{path}: it is not what its digest says")
-        rules = read_rules(entry["variant"], entry["knobs"])
+        rules, entry = read_entry(path)
+        if not entry["beacon_was_given"] or entry["deals"] < LEAST:
+            print(f"{path}: not shown; the table takes entries with a given beacon and {LEAST:,} deals or more of each")
+            continue
         points, at_mixed = (standing.cell(estimate(entry[name])) for name in ("points", "mixed"))
         house = f" ({', '.join(entry['knobs'])})" if entry["knobs"] else ""
-        beacon = "given" if entry["beacon_was_given"] else "own"
-        who = [entry["date"], f"{entry['name']}: `{entry['agent']}`", rules.title + house]
-        rows.append([*who, points, at_mixed, f"{entry['deals']:,}", beacon, f"`{entry['digest'][:16]}`"])
-    head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "deals of each", "beacon", "digest"]
+        who = [_in_a_cell(entry["date"]), f"{entry['name']}: `{_in_a_cell(entry['agent'])}`", rules.title + house]
+        rows.append([*who, points, at_mixed, f"{entry['deals']:,}", f"`{entry['digest'][:16]}`"])
+    head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "deals of each", "digest"]
     if rows:
         parts.append("Entries from outside:\n\n" + standing.lines(head, sorted(rows, reverse=True)))
     return "\n\n".join(parts)
+
+
+def _in_a_cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("`", "'")
 
 
 def sealed(agent: str) -> str:
@@ -192,10 +266,6 @@ def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
     return {"against": list(contest.agents[1:]), "blocks": blocks}
 
 
-def _blocks_of(contest: Mapping[str, Any]) -> tuple[list[str], list[tuple[int, int]]]:
-    return contest["against"], [(one["first"], one["first"] + len(one["points"])) for one in contest["blocks"]]
-
-
 def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the newcomer's points a hand in sigma, against copies of the reference agent and at mixed tables."""
     found = {}
@@ -218,9 +288,13 @@ def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
     )
 
 
+def _check_name(name: str) -> None:
+    if not any(map(str.isalnum, name)) or not all(letter.isalnum() or letter in "-_." for letter in name):
+        raise TrainingError(f"--name is of letters, digits and -_., not {name!r}")
+
+
 def _file_name(config: SubmitConfig) -> str:
-    if not config.name or not all(letter.isalnum() or letter in "-_." for letter in config.name):
-        raise TrainingError(f"--name is of letters, digits and -_., not {config.name!r}")
+    _check_name(config.name)
     return f"{config.variant}-{config.name}"
 
 

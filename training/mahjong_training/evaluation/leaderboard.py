@@ -67,9 +67,8 @@ class Table:
 
     @property
     def mark(self) -> str:
-        """The level that is the `reference_agent`, or the first level that was played against."""
-        reference = reference_agent(self.rules).name
-        return reference if reference in self.levels else self.levels[0]
+        """The `reference_agent`, which is always played against."""
+        return reference_agent(self.rules).name
 
     def cell(self, agent: str, level: str) -> str:
         """Return the points of an agent against copies of a level, in sigma, bold if they are clear of zero."""
@@ -140,9 +139,11 @@ def run(config: LeaderboardConfig) -> list[Table]:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
         for table in tables:
+            of_agents = {name: agent_digests(name, agent, table.rules) for name, agent in agents.items()}
+            for name, digests in of_agents.items():
+                kept.make_room(table.rules.name, name, digests)
             smaller = []
-            for name, agent in agents.items():
-                digests = agent_digests(name, agent, table.rules)
+            for name, digests in of_agents.items():
                 if not kept.add(table.rules.name, name, digests, table.kept(name, config)):
                     smaller.append(name)
             if smaller:
@@ -183,10 +184,11 @@ def _table(
     progress: Callable[[str], object],
 ) -> Table:
     """Play all blocks of all contests of a variant that are not kept, wherever the settings say."""
-    agents = dict(rows) | {spec: make_agent(spec) for spec in config.pool}
+    against = tuple(dict.fromkeys((*levels, reference_agent(rules).name)))
+    agents = dict(rows) | {spec: make_agent(spec) for spec in (*config.pool, *against)}
     plan: list[tuple[str, str, Contest]] = []  # agent, level or "mixed" or "match"
     for agent in rows:
-        for level in levels if config.deals else ():
+        for level in against if config.deals else ():
             if level != agent:
                 duel = Contest.of(rules, agents, [agent, *[level] * (rules.people - 1)], range(config.deals))
                 plan.append((agent, level, duel))
@@ -205,8 +207,8 @@ def _table(
     return Table(
         rules,
         sigma(rules),
-        levels,
-        {agent: {level: duels[agent, level].of(0) for level in levels if (agent, level) in duels} for agent in rows},
+        against,
+        {agent: {level: duels[agent, level].of(0) for level in against if (agent, level) in duels} for agent in rows},
         Payoffs.of(levels, duels) if len(levels) > 1 and duels else None,
         {agent: mixed_points(at_tables) for agent, at_tables in others[_MIXED].items()},
         {agent: mixed_places(at_tables) for agent, at_tables in others[_MATCH].items()},

@@ -33,6 +33,7 @@ matches and "mean_place", the points of a best "response", "duels" against each 
 and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found; and the
 "digests" of the agent whose they are, see `agent_digests`."""
 _OF_MATRIX: Final = ("duels", "nash_rating", "nash_share", "how_duels")
+_OF_TABLES: Final = {"how_mixed": ("mixed",), "how_places": ("places", "mean_place")}
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The files of the pay-off matrices, by scheme."""
 
@@ -79,14 +80,16 @@ class Kept:
             TrainingError: it is something else.
         """
         try:
-            return cls(path, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
-        except (OSError, ValueError) as error:
+            rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            if not all(isinstance(row, dict) for agents in rows.values() for row in agents.values()):
+                raise ValueError("rows of agents are objects")
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
             raise TrainingError(f"{path}: no standings that can be read ({error})") from error
+        return cls(path, rows)
 
     def add(self, variant: str, agent: str, digests: Sequence[str], found: Mapping[str, Any]) -> bool:
-        """Add what was found of an agent; what was known of the same kind goes.
+        """Add what was found of an agent; what was known of the same kind goes, see also `make_room`.
 
-        All that was known goes if it is of another agent, which bore the name before: a policy that has been replaced.
         A matrix is not replaced by one without agents that it has, whom the picture and the Nash shares would lose.
 
         Args:
@@ -98,14 +101,32 @@ class Kept:
         Returns:
             Whether all was added: False if the matrix stays as it was.
         """
-        known = self.rows.setdefault(variant, {}).setdefault(agent, {})
-        if known.get("digests") != [*digests]:
-            known.clear()
-            known["digests"] = [*digests]
+        known = self.make_room(variant, agent, digests)
         is_smaller = "duels" in found and not known.get("duels", {}).keys() <= found["duels"].keys()
         added = {name: value for name, value in found.items() if not (is_smaller and name in _OF_MATRIX)}
         known.update(json.loads(plain_json(added)))
         return not is_smaller
+
+    def make_room(self, variant: str, agent: str, digests: Sequence[str]) -> dict[str, Any]:
+        """Return the row of an agent, in which nothing is of another one that bore the name before it.
+
+        What others won from that one goes as well, and what was found where it took part: a policy that is replaced
+        leaves a matrix without itself, and mixed tables that are played anew.
+        """
+        rows = self.rows.setdefault(variant, {})
+        known = rows.setdefault(agent, {})
+        if known and known.get("digests") != [*digests]:
+            known.clear()
+            for other in rows.values():
+                if other.get("duels", {}).pop(agent, None) is not None:
+                    for name in ("nash_rating", "nash_share"):
+                        other.pop(name, None)
+                for how, names in _OF_TABLES.items():
+                    if agent in other.get(how, {}).get("pool", ()):
+                        for name in (how, *names):
+                            other.pop(name, None)
+        known["digests"] = [*digests]
+        return known
 
     def write(self) -> None:
         """Write the file."""

@@ -27,6 +27,7 @@ from mahjong_training.evaluation.matches import begin_to_measure, check_single_h
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.run_folder import MEAN_PLACE, Config, RunFolder, curve_row, describe, plot_curve
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import Executor, LocalExecutor
 from mahjong_training.runtime.folders import alone_in, check_folder, naming, write_bytes
 from mahjong_training.seeds import curve_seed
@@ -50,6 +51,7 @@ class BaseRun(ABC, Generic[Config]):
         folder: where everything is left.
         rules: what is played.
         judges: the agents that the learner is measured against.
+        met: by their texts, all agents that it is measured against, learns from or has to beat.
         executor: where it is measured.
         match_hands: hands of a match; 1: single hands are measured.
         control_variates: whether the luck of the draws is taken off the points of measurements.
@@ -76,6 +78,7 @@ class BaseRun(ABC, Generic[Config]):
         self.rules: Rules = read_rules(config.variant, config.knobs)
         check_single_hands(self.rules)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
+        self.met: dict[str, Agent] = dict(zip(config.evaluation_agents, self.judges, strict=True))
         self.executor: Executor = LocalExecutor()
         self.match_hands, self.control_variates, self.critic_hands = 1, False, 0
         self.steps = self.saved = 0
@@ -134,6 +137,10 @@ class BaseRun(ABC, Generic[Config]):
     def progress(self, learned: int) -> Fraction:
         """Return the share of what the policy learns from that is done after an amount of what is learned from."""
         return Fraction(max(0, learned - self.critic_hands), max(1, self.total - self.critic_hands))
+
+    def digests(self) -> dict[str, list[str]]:
+        """Return what the choices of the agents that are met come from, by their texts."""
+        return {spec: agent_digests(spec, agent, self.rules) for spec, agent in self.met.items()}
 
     def sent(self, text: str | Made, made: Made) -> str | Made:
         """Return what is sent to where hands are played of something that a text names: the text or what it made."""
@@ -305,17 +312,22 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
         if config.resume:
             with alone_in(folder.path):
                 asked, config = config, folder.resumed_config(config)
-                if own := [f"{name} {kept}" for name, kept in asdict(config).items() if kept != asdict(asked)[name]]:
-                    print(f"it goes on with the settings that it began with: {', '.join(own)}")
+                if own := [
+                    f"{name} {kept} (not {wanted})"
+                    for (name, kept), wanted in zip(asdict(config).items(), asdict(asked).values(), strict=True)
+                    if wanted not in (kept, None)
+                ]:
+                    print(f"it goes on with settings that it began with: {', '.join(own)}")
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
+                    folder.check_met(run.digests())
                     run.load()
                     run.run()
             return folder
         check_folder(folder.path)
         with closing(kind(config, folder)) as run, alone_in(folder.path):
             versions = {"mahjong_env": __version__} | {name: version(name) for name in kind.packages}
-            folder.begin(run.config, versions)
+            folder.begin(run.config, versions, run.digests())
             run.run()
     return folder
 

@@ -81,6 +81,11 @@ def run(config: BestResponseConfig) -> BestResponse:
     rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
     if config.kept is not None and config.knobs:
         raise TrainingError("--kept is of the variants as they are, without --knobs")
+    if config.kept is not None:
+        Kept.read(config.kept)  # rather than after all that is learned
+    named = str(config.start)
+    if config.start is not None and named not in learning.TEACHERS and not named.startswith("policy:"):
+        raise TrainingError(f"--start is one of {', '.join(learning.TEACHERS)}, policy:NAME, not {config.start!r}")
     out = config.out or Path("runs") / f"{config.variant}-best-response"
     check_file(out / FILE)
     RunFolder(out).check(_settings(config, out, None))

@@ -8,6 +8,7 @@ beats any more is hard to exploit by this learner at this budget, which `mahjong
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -22,18 +23,20 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
-from mahjong_training.evaluation.matches import Contest, play_contests, sigma
+from mahjong_training.evaluation.matches import Contest, check_single_hands, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
 
 FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"
+_DIGESTS: Final = "digests"
 _LEAST_SHARE: Final = 0.01
 """Opponents that the mixture draws less often are left out."""
 
@@ -69,14 +72,14 @@ def run(config: PsroConfig) -> list[Round]:
     if len(pool) < 2:
         raise TrainingError("--pool has at least two agents")
     rules = read_rules(config.variant, config.knobs)
-    for spec in pool:
-        make_agent(spec)
+    check_single_hands(rules)
+    digests = {spec: agent_digests(spec, make_agent(spec), rules) for spec in (*pool, config.start)}
     out = config.out or Path("runs") / f"{config.variant}-psro"
     check_file(out / FILE)
     set_threads(config.threads)
     rounds: list[Round] = []
     with alone_in(out):
-        _keep_settings(config, out)
+        _keep_settings(config, digests, out)
         while True:
             payoffs = _payoffs(rules, pool, config, out)
             unit, summary = sigma(rules), payoffs.summary()
@@ -100,17 +103,24 @@ def run(config: PsroConfig) -> list[Round]:
     return rounds
 
 
-def _keep_settings(config: PsroConfig, out: Path) -> None:
-    """Write the settings down, or check that they are those of what is there; more rounds may be asked for."""
+def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out: Path) -> None:
+    """Write settings and agents down, or check that they are those of what is there; more rounds may be asked for."""
     free = {"rounds", "processes", "ray", "threads", "out"}
     settings = json.loads(json.dumps({name: value for name, value in asdict(config).items() if name not in free}))
     path = out / _SETTINGS
     if path.exists():
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            kept = dict(json.loads(path.read_text(encoding="utf-8")))
+            known = dict(kept.get(_DIGESTS, {}))
+        except (OSError, ValueError, TypeError) as error:
+            raise TrainingError(f"{path}: no settings that can be read ({error})") from error
+        for agent in digests.keys() & known.keys():
+            if known[agent] != digests[agent]:
+                raise TrainingError(f"{out}: {agent} is another agent than when it was begun; choose another --out")
         if other := [name for name in settings if settings[name] != kept.get(name)]:
             name = other[0]
             raise TrainingError(f"{out}: begun with another --{name}: {kept.get(name)!r}; choose another --out")
-    write_text(path, plain_json(settings) + "\n")
+    write_text(path, plain_json(settings | {_DIGESTS: digests}) + "\n")
 
 
 def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path) -> Payoffs:

@@ -112,6 +112,7 @@ class PpoRun(BaseRun[TrainConfig]):
         super().__init__(config, folder)
         others = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
+        self.met |= others | ({} if config.gate_against is None else {config.gate_against: mark})
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = best_start(self.rules, "closed-greedy", TEACHERS, config.seed)
@@ -389,7 +390,7 @@ def gate(
                 **settings,
             )
             for place, ((_, reference), *part) in enumerate(zip(references, before, until, strict=True))
-            if part[0] < part[1]  # whoever has few of the deals may have all of them before the last look
+            if part[0] < part[1]  # an opponent with a small share may have had all of its deals
             for agent in (candidate, best)
         ]
         results = [wait() for wait in begun]

@@ -24,6 +24,7 @@ from mahjong_training.runtime.folders import make_folder, write_bytes, write_tex
 MEAN_PLACE: Final = "mean_place"
 """The curve's column of the mean place, which runs of matches have; its interval stands in "mean_place_low" and
 "..._high"."""
+_OF_NO_SETTING: Final = ("versions", "digests")
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
 """The settings that may differ between a run and its continuation."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
@@ -88,15 +89,20 @@ class RunFolder:
                 f"{self.path}: there is a run in this folder already; go on with it (--resume) or choose another --out"
             )
 
-    def begin(self, config: TrainSb3Config | TrainConfig, versions: Mapping[str, str]) -> None:
-        """Write down the settings of a new run, with the versions of what it uses.
+    def begin(
+        self,
+        config: TrainSb3Config | TrainConfig,
+        versions: Mapping[str, str],
+        digests: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Write down the settings of a new run, with the versions of what it uses, and digests of whom it meets.
 
         Raises:
             TrainingError: there is a run already, or the folder cannot be written.
         """
         self.check(config)
         make_folder(self.policies)
-        settings = asdict(config) | {"out": str(self.path), "versions": dict(versions)}
+        settings = asdict(config) | {"out": str(self.path), "versions": dict(versions), "digests": digests}
         write_text(self.config, json.dumps(settings, indent=2))
 
     def resumed_config(self, config: Config) -> Config:
@@ -119,6 +125,17 @@ class RunFolder:
         make_folder(self.policies)
         return replace(saved, **{name: getattr(config, name) for name in free})
 
+    def check_met(self, digests: Mapping[str, Sequence[str]]) -> None:
+        """Check that agents that a run has met before are the same still.
+
+        Raises:
+            TrainingError: of one there is another version, or a policy that has replaced it.
+        """
+        known = self._settings().get("digests") or {}  # runs once had none
+        for agent in digests.keys() & known.keys():
+            if [*digests[agent]] != known[agent]:
+                raise TrainingError(f"{self.path}: {agent} is another agent than the one that this run has met")
+
     def _settings(self) -> dict[str, Any]:
         try:
             return dict(json.loads(self.config.read_text(encoding="utf-8")))
@@ -127,7 +144,8 @@ class RunFolder:
 
     def _saved_config(self, kind: type[Config]) -> Config:
         settings = self._settings() | {"out": self.path}
-        settings.pop("versions", None)
+        for name in _OF_NO_SETTING:
+            settings.pop(name, None)
         hints = get_type_hints(kind)
         try:
             lists: dict[str, Any] = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}

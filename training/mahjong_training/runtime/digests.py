@@ -114,6 +114,14 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
     return [*own, *map(_digest, files)]
 
 
+def named_digests(spec: str, rules: Rules) -> list[str]:
+    """Return the digests of the files that the text of an agent names; nothing of it is loaded.
+
+    They are among those of `agent_digests`.
+    """
+    return [_digest(file) for file in dict.fromkeys(_named(spec, rules))]
+
+
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
     """Yield the files that a text names or implies, with those of agents in its options."""
     try:
@@ -123,9 +131,11 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     name, _, place = (part.strip() for part in address.partition(":"))
     if KIND.is_command(name):
         words = shlex.split(place)
-        for file in (shutil.which(words[0]) or "", *words):
-            if os.path.isfile(file):
-                yield from _source(Path(file)) if file.endswith(".py") else [Path(file)]
+        program, files = shutil.which(words[0]) if words else None, [word for word in words[1:] if os.path.isfile(word)]
+        for file in (program or "", *files):
+            yield from _source(Path(file)) if file.endswith(".py") else [Path(file)]
+        if program is not None and not files and len(words) > 1 and shutil.which(Path(program).name):
+            yield Path()  # `python -m bot`: what plays is in no file that is named, and has no digest
     if name == "policy" and place:
         with suppress(PolicyFileError):
             yield find_policy(place)

@@ -80,6 +80,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self._teacher = make_agent(teacher)
         self._update_size = n_steps * config.tables
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
+        self.met |= named
         reward = find_reward("sigma" if config.reward == "points" else config.reward)
         self.env = TableVecEnv(
             self.rules,
