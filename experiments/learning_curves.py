@@ -23,7 +23,7 @@ def draw(rows, ground, text, lines):
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     figure = Figure(figsize=(9, 4.4 * -(-len(variants) // 2)), facecolor=ground)
     places = figure.subplots(-(-len(variants) // 2), 2, squeeze=False).ravel()
-    figure.subplots_adjust(left=0.11, right=0.98, top=0.97, bottom=0.1, hspace=0.72, wspace=0.3)
+    figure.subplots_adjust(left=0.11, right=0.98, top=0.97, bottom=0.12, hspace=0.72, wspace=0.3)
     for axes in places[len(variants) :]:
         axes.set_axis_off()
     for axes, variant in zip(places, variants, strict=False):
@@ -33,16 +33,16 @@ def draw(rows, ground, text, lines):
         for (run, against), colour in zip(runs, lines, strict=False):
             found = [row for row in of_variant if (row["run"], row["against"]) == (run, against)]
             hands, sigma, half = ([float(row[name]) for row in found] for name in ("hands", "sigma", "half_width"))
-            thousands, label = (
-                [number / 1000 for number in hands],
+            millions, label = (
+                [number / 1e6 for number in hands],
                 f"{run}, against {against}" if len(opponents) > 1 else run,
             )
-            axes.errorbar(thousands, sigma, yerr=half, marker=".", capsize=3, color=colour, label=label)
+            axes.errorbar(millions, sigma, yerr=half, marker=".", capsize=3, color=colour, label=label)
         axes.axhline(0, color=text, linewidth=0.8)
         title = " or ".join(sorted(opponents, key=len))
         axes.set(
             title=f"{mahjong_env.VARIANTS[variant].title}, against {title}",
-            xlabel="thousand hands learned from",
+            xlabel="million hands learned from",
             facecolor=ground,
         )
         axes.set_ylabel("sigma a hand, 95 % intervals")
