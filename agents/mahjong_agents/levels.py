@@ -1,8 +1,8 @@
-"""Levels: opponents that stay as they are, so that a result against one of them means the same everywhere.
+"""Levels: opponents by number, so that a result against one of them means the same everywhere.
 
-A level is a text for `make_agent`. Levels are added at the end and never changed: an agent that is improved leaves its
-old self behind under another name. They are ordered by how much they take into account, which is not in every variant
-the order of their strength.
+A level is a text for `make_agent`. Levels are added at the end, and their texts never change. What `policy` plays is up
+to the version of the package: the policy that it ships. Levels are ordered by how much they take into account, which is
+not in every variant the order of their strength.
 """
 
 from __future__ import annotations

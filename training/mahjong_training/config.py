@@ -185,7 +185,7 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     kl_coef: float = 0.0
     """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
     reward_limit: float = 10.0
-    """Limit, in sigma, of what a reward between two decisions counts."""
+    """Limit of what a reward between two decisions counts: of points in sigma, of other rewards in their own unit."""
     control_variates: bool = True
     """Take the luck of the draws off points, if these are the reward: the same mean, and less noise to learn from. It
     is left out where luck explains less than a third of the spread of points (Wuhan)."""
@@ -285,7 +285,7 @@ class EvaluateConfig(WorkersConfig, VariantConfig):
     all orders, the next deal in the next one: for slow agents, whose hands are better spent on more deals."""
     control_variates: bool = False
     """Take the luck of the draws off the points: the same means in the long run, and narrower intervals; worth its time
-    (that of a greedy player about once more) for every agent that is slower than greedy."""
+    (greedy players take about three times as long) for every agent that is slower than greedy."""
     deals: int = 1000
     """Deals, each of them played in these orders; with --until and --until-clear the most that are played."""
     until: float | None = None

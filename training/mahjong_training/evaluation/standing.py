@@ -215,7 +215,8 @@ def _response(found: Mapping[str, Any], variant: str) -> str:
 
 _SIGHT: Final = (
     "What agents win that see all hands, but not the order of the wall, alone against copies of the reference agent, "
-    "in sigma a hand; in brackets how much more that is than without sight (the reference agent then wins nothing)"
+    "in sigma a hand; in brackets how much more that is than the same agent without sight wins on the same deals (the "
+    "reference agent then wins nothing)"
 )
 _TABLES: Final = {
     "against": (
@@ -225,7 +226,8 @@ _TABLES: Final = {
         _against,
     ),
     "mixed": (
-        "At mixed tables, with others drawn from the pool of agents that answer, points a hand in sigma",
+        "At mixed tables, with others drawn from the reference agent, folding, value and policy, points a hand in "
+        "sigma",
         _mixed,
     ),
     "places": (
