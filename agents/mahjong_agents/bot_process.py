@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 
 _END_SECONDS: Final = 1.0
 _LINES: Final = 1024  # of what a bot says that wait to be read; then it waits itself
-_LONGEST: Final = 2**16  # bytes of a line
+_LONGEST: Final = 2**16  # bytes of a line, if nothing else is said
 _ERRORS: Final = 2000  # bytes of a bot's errors that are kept
 _SHOWN: Final = 5  # their lines in a message
 
@@ -33,7 +33,7 @@ class BotProcess:
     It runs in a process group of its own, which ends with this object or with Python; ``end()`` ends it at once.
     """
 
-    def __init__(self, command: str, log: Path | None, log_name: str = "") -> None:
+    def __init__(self, command: str, log: Path | None, log_name: str = "", longest: int = _LONGEST) -> None:
         """Start it.
 
         Args:
@@ -41,6 +41,7 @@ class BotProcess:
                 there).
             log: a folder, in which a file says what was said.
             log_name: the name of that file; by default the process id.
+            longest: bytes of a line that it may write.
 
         Raises:
             BotError: it cannot be started.
@@ -58,14 +59,14 @@ class BotProcess:
             raise BotError(f"it cannot be started: {error}") from None
         self.note = partial(_log, None if log is None else log / f"{log_name or self._process.pid}.jsonl")
         self._to: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._from: queue.Queue[bytes] = queue.Queue(_LINES)
-        self._errors = bytearray()
+        self._from: queue.Queue[bytes] = queue.Queue(max(1, _LINES * _LONGEST // longest))
+        self._errors, self._longest = bytearray(), longest
         self.end = weakref.finalize(self, _end, self._process, self._to, self._from)
         self._threads = [
             threading.Thread(target=serve, args=(pipe, other), daemon=True)
             for serve, pipe, other in (
                 (_write, self._process.stdin, self._to),
-                (_read, self._process.stdout, self._from.put),
+                (partial(_read, longest=longest), self._process.stdout, self._from.put),
                 (_read, self._process.stderr, partial(_keep_errors, self._errors, self.note)),
             )
         ]
@@ -89,8 +90,8 @@ class BotProcess:
         except queue.Empty:
             raise BotError(f"it has not answered within {seconds:g} s") from None
         text = line.removesuffix(b"\n")
-        if len(text) > _LONGEST:
-            raise BotError(f"it writes a line of more than {_LONGEST} bytes")
+        if len(text) > self._longest:
+            raise BotError(f"it writes a line of more than {self._longest} bytes")
         if text != line or (text and may_end):  # the last line may have no end
             return text.decode(errors="replace")
         self._from.put(b"")
@@ -127,9 +128,9 @@ def _write(pipe: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
             pipe.flush()
 
 
-def _read(pipe: IO[bytes], take: Callable[[bytes], object]) -> None:
+def _read(pipe: IO[bytes], take: Callable[[bytes], object], longest: int = _LONGEST) -> None:
     with suppress(OSError), pipe:
-        while line := pipe.readline(_LONGEST + 1):
+        while line := pipe.readline(longest + 1):
             take(line)
     take(b"")
 

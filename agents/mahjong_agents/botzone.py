@@ -168,7 +168,7 @@ class BotzoneAgent(ProgramAgent):
         process = table.process
         try:
             if process is None:
-                process = table.process = BotProcess(self._command, self._log, f"table-{table.number}")
+                process = table.process = BotProcess(self._command, self._log, f"table-{table.number}", _ANSWER)
                 text = self._history(table, requests, responses)
             else:
                 text = requests[-1] if self._is_simple else json.dumps(requests[-1])

@@ -11,6 +11,8 @@ from itertools import count
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
@@ -31,6 +33,7 @@ from mahjong_env.drawing.text import (
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.environments.agents import Opponent, agent_names, find_agent
+from mahjong_env.observation.view import View
 from mahjong_env.play.games import reviewer
 from mahjong_env.play.hints import why_not
 from mahjong_env.play.lobby import Lobby, person_at
@@ -80,7 +83,7 @@ def run(chosen: argparse.Namespace) -> int:
     if not 0 <= chosen.port < 2**16:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
     check_record(chosen)
-    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
+    hints = _OneAtATime(find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random")))
     # Wrong names are found before anything is done.
     agents = [] if rules is None else _seated(chosen.agents, chosen.seat, rules)
     kept = None if chosen.record is None else _Kept(chosen.record)
@@ -110,6 +113,26 @@ def _can_play(name: str) -> bool:
     except MahjongError:
         return False
     return True
+
+
+class _OneAtATime:
+    """An agent that several matches ask, whose pages are answered in threads of their own: one at a time."""
+
+    def __init__(self, agent: Opponent) -> None:
+        self._agent, self._lock = agent, Lock()
+        if hasattr(agent, "explain"):
+            self.explain = self._explain
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    def act(self, view: View, rng: np.random.Generator) -> Any:
+        with self._lock:
+            return self._agent.act(view, rng)
+
+    def _explain(self, view: View, rng: np.random.Generator) -> Any:
+        with self._lock:
+            return getattr(self._agent, "explain")(view, rng)  # noqa: B009  not every agent has it
 
 
 class _Kept:

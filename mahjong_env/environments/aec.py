@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.errors import MahjongError, RecordError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult, hand_info
@@ -146,7 +146,11 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        result = self.engine.play_one(action)
+        try:
+            result = self.engine.play_one(action)
+        except RecordError:  # it has been played
+            self._begin()
+            raise
         self._cumulative_rewards[agent] = 0
         self.infos[agent] = {}
         self._last_hand = None
@@ -189,7 +193,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
     def observe(self, agent: str) -> Observation:
         """The observation of an agent, in fresh arrays."""
         person = self._person_of(agent)
-        if person == self._to_act:
+        if person == self._to_act and not self.terminations.get(agent, True):
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 

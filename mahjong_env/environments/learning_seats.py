@@ -26,7 +26,7 @@ from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, chec
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
 from mahjong_env.engine.phases.settle import most_hands
-from mahjong_env.engine.scene import Deal
+from mahjong_env.engine.scene import Deal, read_deals
 from mahjong_env.environments.agents import (
     Opponent,
     OpponentPool,
@@ -191,6 +191,11 @@ class LearningSeats:
         return {game: self.last_hand(game) for game in self._last_hands}
 
     # --- Playing ----------------------------------------------------------------------------------------------
+    def check_deal(self, deal: Deal | None) -> None:
+        """Check a deal before anything is changed; a `DealError` if it is impossible."""
+        if deal is not None:
+            read_deals(deal, self.engine.rules, 1)
+
     def begin(self, games: Games, rng: np.random.Generator, *, seed: Seeds = None, deal: Deal | None = None) -> None:
         """Begin episodes in [n] games: deal, seat the learning persons, and play until they are asked.
 

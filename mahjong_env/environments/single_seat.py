@@ -85,6 +85,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
             options: "deal" may hold a `mahjong_env.Deal`.
         """
         chosen = read_options(options, _OPTIONS)
+        self._seats.check_deal(chosen.get("deal"))
         super().reset(seed=seed)
         self._seats.begin(_GAME, self.np_random, seed=seed, deal=chosen.get("deal"))
         return self._answer()

@@ -84,7 +84,7 @@ class Lobby:
 
 def sheet(played: Rules, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The rules as Markdown, and each knob: name, value, choices, what is valid, what it does, their words."""
-    language = str(wanted.get("language"))
+    language = "zh" if wanted.get("language") == "zh" else "en"
     now, choices, told = played.knobs, played.knob_choices(), []
     for name, (_, valid, about) in played.knob_help(language).items():
         text, _, words = about.rpartition("：")

@@ -295,9 +295,14 @@ class PersonsMatch:
             raise record.refused(f"the match goes on from 0 and before the end of {actions}, not from {played}")
         self._recorder.note_reset(lambda: None, record.deal)
         for action in record.actions[:played]:
-            result = self._recorder.step([action])
+            try:
+                result = self._recorder.step([action])
+            except MahjongError as error:
+                raise record.refused(f"the match cannot be played as it was: {error}") from None
             if result.hand_over[0]:
                 self.points_by_hand.append(result.outcome.points[0].tolist())
+        if self.engine.seat_to_act[0] < 0:
+            raise record.refused("the match is over by then")
         self._show({"type": "resumed"})
         self._tell(self.engine, None)
         self._let_agents_play()

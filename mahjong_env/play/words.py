@@ -177,7 +177,7 @@ def _parts(answer: str) -> Iterator[str]:
         try:
             yield str(json.loads(found)["action"]).strip()
             break
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, RecursionError):
             continue
     plain = re.sub(r"[*`_\"“”]", "", plain).strip()
     if marked := [*_MARKER.finditer(plain)]:

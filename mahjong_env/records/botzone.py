@@ -249,6 +249,9 @@ def record_of(game: Game) -> GameRecord:
     Raises:
         RecordError: a move is not possible, or the game ends otherwise than it says; the message says where and how.
     """
+    players = [move.player for move in game.moves] + ([] if game.penalty is None else [game.penalty[1]])
+    if not 0 <= game.wind < 4 or len(game.hands) != PLAYERS or not all(0 <= one < PLAYERS for one in players):
+        raise RecordError(f"{game.name}: a wind, or a player, that there is not")
     is_complete = game.penalty is None
     played = rules_of(game)
     deal = deal_of(game, played)
@@ -299,7 +302,7 @@ def read_games(path: str | os.PathLike[str]) -> Iterator[Game]:
 def _games_of_json(text: str, place: str) -> Iterator[Game]:
     try:
         told = [json.loads(text)]
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = enumerate(text.splitlines(), 1)
         told = [_json(line, f"{place}, line {number}") for number, line in lines if line.strip()]
     for each in told:
@@ -311,7 +314,7 @@ def _games_of_json(text: str, place: str) -> Iterator[Game]:
 def _json(line: str, place: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{place}: not JSON: {error}") from None
 
 
@@ -319,7 +322,8 @@ def _game_of_log(told: Any, place: str) -> Game:
     """A game from what the judge wrote (``output``) and was answered, in turns."""
     if isinstance(told, dict):
         name, logs = str(told.get("_id", told.get("id", place))), told.get("logs", told.get("log"))
-        agents = tuple(_agent(player) for player in told.get("players", ()))
+        players = told.get("players")
+        agents = tuple(map(_agent, players)) if isinstance(players, list) else ()
     else:
         name, logs, agents = place, told, ()
     game = Game(name=name, agents=agents if len(agents) == PLAYERS else ())
@@ -338,7 +342,8 @@ def _game_of_log(told: Any, place: str) -> Game:
 
 def _agent(player: Any) -> str:
     if isinstance(player, dict):
-        player = player.get("name") or player.get("bot", {}).get("name", "")
+        bot = player.get("bot")
+        player = player.get("name") or (bot.get("name", "") if isinstance(bot, dict) else "")
     return str(player)
 
 
@@ -412,6 +417,8 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
         game.scores = tuple(map(int, words[1:]))
     elif words[0] == "Player":
         player, what, tiles = int(words[1]), words[2].upper(), words[3:]
+        if not 0 <= player < PLAYERS:
+            raise RecordError(f"there is no player {player}")
         if what == "DEAL":
             game.hands[player] = [tile(name) for name in tiles]
             return

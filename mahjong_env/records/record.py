@@ -281,6 +281,8 @@ class RecordWriter:
         A process that was killed while it appended lines appends the same lines again: each of them is there once.
         """
         tail = b""
+        if self._file < 0:
+            raise RecordError(f"{self.path} has been closed")
         if size := os.fstat(self._file).st_size:  # pipes have no length
             try:
                 with self.path.open("rb") as file:
@@ -293,6 +295,8 @@ class RecordWriter:
         self.written += missing.count(b"\n")
 
     def _append(self, lines: bytes) -> None:
+        if self._file < 0:
+            raise RecordError(f"{self.path} has been closed")
         before = os.fstat(self._file).st_size
         try:
             left = memoryview(lines)
@@ -332,9 +336,16 @@ class RecordWriter:
             elif not first.startswith(b'{"format":"mahjong_env.record"'[: len(first)]):
                 raise RecordError(f"{self.path} is not a file of records; it is left as it is")
             file.seek(size - 1)
-            if file.read(1) != b"\n":
-                file.seek(0)
-                os.ftruncate(self._file, sum(len(line) for line in file if line[-1:] == b"\n"))
+            if file.read(1) == b"\n":
+                return
+            file.seek(0)
+            *_, last = file
+        try:
+            GameRecord.from_json(last.decode("utf-8"))
+        except (RecordError, UnicodeDecodeError):
+            os.ftruncate(self._file, size - len(last))
+        else:  # whole, but for its newline, which editors leave away
+            self._append(b"\n")
 
 
 def _overlap(tail: bytes, lines: bytes) -> int:

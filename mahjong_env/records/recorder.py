@@ -10,6 +10,7 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.engine.arguments import game_numbers
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.phases.context import Ended
@@ -76,13 +77,13 @@ class Recorder:
 
     def note_reset(self, deal: Callable[[], None], deals: Any = None, games: Any = None) -> None:
         """Note that ``deal()`` deals these games anew, for those who do that themselves; see `reset`."""
-        which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
+        which = self._numbers(games)
         unfinished = self.so_far(self._begun(which))
         deal()
-        self._write(*unfinished)
         listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
         self._begin(which)
         self._deals.update({int(game): deal for game, deal in zip(which, listed, strict=True) if deal is not None})
+        self._write(*unfinished)  # last: where they cannot be written, the new matches have begun all the same
 
     def step(self, actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None) -> StepResult:
         """Play actions as `Engine.step` does; ``notes`` hold for each action what its agent thought, or None."""
@@ -105,19 +106,22 @@ class Recorder:
             self.thoughts.clear()
         for game, note in told:
             self._notes.setdefault(game, {})[int(self._lengths[game])] = dict(note)
+        self._first_step[(played >= 0) & (self._lengths == 0)] = self._dropped + len(self._steps)
         self._lengths += played >= 0
         self._steps.append(played)
-        ended = which[result.done]
+        ended, records = which[result.done], list[GameRecord]()
         if ended.size:
             known = ended[self._is_known[ended]]
             points = dict(zip(result.outcome.game.tolist(), result.outcome.points.tolist(), strict=True))
-            self._write(*self._records(known, [points[game] for game in known.tolist()], is_complete=True))
+            records = self._records(known, [points[game] for game in known.tolist()], is_complete=True)
             self._begin(ended)
         if len(self._steps) > _MOST_STEPS_KEPT:
             kept = self._dropped + len(self._steps)
-            needed = int(self._first_step[engine.state.actor != NO_SEAT].min(initial=kept))
+            needed = int(self._first_step[self._lengths > 0].min(initial=kept))
             del self._steps[: needed - self._dropped]
             self._dropped = needed
+        if ended.size:
+            self._write(*records)  # last: where they cannot be written, the next matches have begun all the same
         return result
 
     def forget(self, games: Any = None) -> None:
@@ -125,10 +129,10 @@ class Recorder:
         self._is_known[slice(None) if games is None else games] = False
 
     def close(self) -> None:
-        """Write the matches that have not ended, as far as they have been played."""
+        """Write the matches that have not ended, as far as they have been played; what follows in them is not."""
         begun = self._begun(np.arange(self.engine.num_games))
         self._write(*self.so_far(begun))
-        self._begin(begun)
+        self.forget(begun)
 
     def _begin(self, games: Games) -> None:
         """Note where the matches of these games begin, which have just been dealt (or are over)."""
@@ -142,9 +146,17 @@ class Recorder:
         self._first_hand[games] = state.hands_dealt[games] - 1
 
     def so_far(self, games: Any = None) -> list[GameRecord]:
-        """The records of running matches, as far as they have been played; ``games`` [n], None: of all games."""
-        which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
+        """The records of running matches, as far as they have been played; ``games`` [n], None: of all games.
+
+        There are none of matches of which not everything was seen, see `forget`.
+        """
+        which = self._numbers(games)
+        which = which[self._is_known[which]]
         return self._records(which, self.engine.state.points[which].tolist(), is_complete=False)
+
+    def _numbers(self, games: Any) -> Games:
+        number = self.engine.num_games
+        return np.arange(number) if games is None else game_numbers(games, number, repeats=False)
 
     def _begun(self, games: Games) -> Games:
         """Those of these games whose matches have begun, and are known from their deal on."""

@@ -78,7 +78,7 @@ BOT = textwrap.dedent(
             if how == "words": print("thinking")
             if how == "number": answer = 7
             if how == "mute": sys.exit(3)
-            if how == "long": print("x" * 10**5)
+            if how == "long": print("x" * 10**7)
         if how == "counts": answer = answer if answer == "PASS" or data == len(requests) else "HU"
         responses.append(answer)
         print(answer + "\\n\\n" + str(data) if simple else json.dumps({"response": answer, "data": data}, indent=2))
@@ -230,7 +230,7 @@ def test_every_way_of_asking_plays_the_same(bot, tmp_path):
         ("illegal", {}, r"'2 ..' is answered by 'PLAY W0'; legal are discard"),
         ("words", {}, r"'thinking.*is not JSON"),
         ("number", {}, r"has no 'response' in words"),
-        ("long", {}, r"a line of more than 65536 bytes"),
+        ("long", {}, r"a line of more than 1048576 bytes"),
         ("crash keep", {"keep_running": "true"}, r"has ended \(exit code 1\)"),
     ],
 )

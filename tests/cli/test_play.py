@@ -2,8 +2,10 @@
 
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pytest
@@ -282,3 +284,28 @@ def test_the_first_tutorial_says_what_may_be_written():
     written = re.findall("`([^`]+)`", sentence)
     assert written
     assert all(len(matching(words, [f"discard {words}", "pung", "win", "pass"])) == 1 for words in written)
+
+
+def test_hints_are_asked_for_one_at_a_time():
+    """Pages are answered in threads, and programs and isolated agents have one pipe."""
+
+    class Busy:
+        name, asked, most = "busy", 0, 0
+
+        def act(self, view, rng):
+            self.asked += 1
+            self.most = max(self.most, self.asked)
+            sleep(0.01)
+            self.asked -= 1
+            return [0]
+
+        explain = act
+
+    busy = Busy()
+    shared = play_command._OneAtATime(busy)
+    assert shared.name == "busy"
+    assert not hasattr(play_command._OneAtATime(object()), "explain")
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(ask, None, None) for ask in (shared.act, shared.explain) * 8]:
+            assert done.result() == [0]
+    assert busy.most == 1

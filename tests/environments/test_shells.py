@@ -7,6 +7,7 @@ import importlib
 import pickle
 import re
 import warnings
+from functools import partial
 
 import gymnasium
 import numpy as np
@@ -406,6 +407,7 @@ def test_pettingzoos_game_ends_by_an_illegal_action_where_that_is_wanted():
     agent = env.agent_selection
     env.step(int(env.observe(agent)["action_mask"].argmin()))
     assert all(env.terminations.values())
+    assert not any(env.observe(each)["action_mask"].any() for each in env.agents)
     assert env.last()[1] == pytest.approx(-3 * env.unwrapped.engine.rules.sigma)
     for other in env.agents:
         assert other == agent or env._cumulative_rewards[other] == 0
@@ -427,6 +429,19 @@ def test_an_illegal_action_ends_the_episode():
     _, info = env.reset()
     assert "illegal_action" not in info
     assert info["action_mask"].any()
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, partial(gymnasium.make_vec, num_envs=2)])
+def test_after_a_deal_that_is_refused_chance_goes_on_as_it_would_have(make):
+    env, twin = make(HEBEI, opponents="random"), make(HEBEI, opponents="random")
+    env.reset(seed=1)
+    twin.reset(seed=1)
+    with pytest.raises(DealError):
+        env.reset(seed=2, options={"deal": Deal(hands=("11111m",))})
+    for _ in range(3):
+        mine, theirs = env.reset()[0], twin.reset()[0]
+        np.testing.assert_array_equal(mine, theirs)
+    assert env.unwrapped.np_random.random() == twin.unwrapped.np_random.random()
 
 
 def test_a_deal_that_the_seat_never_sees_is_refused():

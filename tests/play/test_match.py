@@ -1,7 +1,7 @@
 """A person at the table: nothing hidden is told, matches are recorded and played on; hints look ahead."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -136,6 +136,14 @@ def test_a_match_is_played_on_from_anywhere(variant):
     for played in (-1, last + 1):
         with pytest.raises(RecordError, match=f"before the end of its {last + 1} actions, not from {played}"):
             match.play_on(played)
+
+
+def test_a_match_that_is_over_by_then_is_not_played_on():
+    match = match_of("hebei")
+    list(play(match, np.random.default_rng(2), lambda legal: legal[0]))
+    over = replace(match.record, is_complete=False)
+    with pytest.raises(RecordError, match="the match is over by then"):
+        PersonsMatch(match.rules, [Throws(), None, Throws()], seed=5, begun=(over, len(over.actions)))
 
 
 def test_a_scene_is_played_on_with_its_own_tiles():

@@ -66,6 +66,7 @@ REFUSED = {
     "Hello!": "'Hello!' names no action",
     "": "names no action",
     '{"action": null}': "names no action",
+    f'{{"action": {"[" * 100_000}{"]" * 100_000}}}': "names no action",
     f"answer is{' ' * 200_000}{'not a pung ' * 20_000}": "names no action",  # read in linear time
 }
 CLAIMS_REFUSED = {

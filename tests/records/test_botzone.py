@@ -129,6 +129,9 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
         record_of(replace(game, moves=game.moves[:9]))
     with pytest.raises(RecordError, match="only 4 in the set"):
         record_of(replace(game, hands=[[0] * 13, [0] * 13, *game.hands[2:]]))
+    for wrong in ({"wind": 9}, {"hands": game.hands[:3]}, {"penalty": ("WA", 9)}):
+        with pytest.raises(RecordError, match="a wind, or a player, that there is not"):
+            record_of(replace(game, **wrong))
 
 
 @pytest.mark.parametrize(
@@ -138,6 +141,8 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
         ("Match a\nPlayer 0 Deal W0", "line 2: 'W0' is no tile of Botzone"),
         ("Match a\nPlayer 0 Sleep W1", "line 2: 'Sleep' is no move"),
         ("Match a\nPlayer x Draw W1", "line 2: 'Player x Draw W1' is no line of a log"),
+        ("Match a\nPlayer -1 Deal W1", "line 2: there is no player -1"),
+        ("[" * 100_000, "line 1: not JSON"),
         ("Match a\nHello", "line 2: 'Hello' begins no line of a log"),
         ("[1, 2]", "a log of the judge has its turns in 'logs'"),
         ('{"logs": [{"output": 1}]}', "turn 0: not what the judge writes"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 from collections import Counter
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS
+from mahjong_env import VARIANTS, RecordError
 from mahjong_env.cli import main
 from mahjong_env.records import read_records, replay_points
 
@@ -57,6 +58,17 @@ def test_a_match_that_has_not_ended_is_recorded_as_it_stands(tmp_path):
     assert (len(first.actions), len(second.actions)) == (1, 2)
     assert not first.is_complete
     assert first.seed != second.seed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_an_environment_whose_record_cannot_be_written_ends_all_the_same():
+    env = mahjong_env.wuhan_v0.env(record="/dev/full")
+    env.reset(seed=1)
+    with pytest.raises(RecordError, match="cannot be written"):
+        play_aec(env, 1)
+    assert all(env.terminations.values())
+    env.reset(seed=2)  # the match before is over, and is not written again
+    assert not any(env.terminations.values())
 
 
 def test_the_start_of_a_hand_that_was_set_is_recorded(tmp_path):

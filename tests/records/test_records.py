@@ -176,6 +176,64 @@ def test_a_torn_last_line_is_cut_off(tmp_path, kept):
     assert list(read_records(path)) == records[:1]
 
 
+def test_a_last_line_that_lacks_its_newline_alone_stays(tmp_path):
+    path = tmp_path / "games.jsonl"
+    records = [record_of_one_match(seed=seed) for seed in range(2)]
+    for number in (1, 2):
+        path.write_text("\n".join(record.to_json() for record in records[:number]), encoding="utf-8")
+        with RecordWriter(path) as writer:
+            assert list(read_records(path)) == records[:number]
+            writer.write(records[0])
+        assert list(read_records(path)) == [*records[:number], records[0]]
+        with pytest.raises(RecordError, match="has been closed"):
+            writer.write(records[0])
+
+
+def test_a_record_that_cannot_be_written_spoils_no_later_one():
+    class Full(list):
+        full = True
+
+        def write(self, *records):
+            if self.full and records:
+                raise RecordError("the disk is full")
+            self.extend(records)
+
+    engine, rng = mahjong_env.make_engine("hebei", 2, seed=1, auto_reset=True), np.random.default_rng(1)
+    written = Full()
+    recorder = mahjong_env.records.Recorder(engine, written.write)
+    failed = 0
+    while failed < 3:
+        try:
+            recorder.step(random_actions(engine.action_mask, rng))
+        except RecordError:
+            failed += 1
+    written.full = False
+    while len(written) < 3:
+        recorder.step(random_actions(engine.action_mask, rng))
+    recorder.close()
+    for record in written:
+        assert replay_points(record) == record.points
+    # What is played after the end of the recording is in no record.
+    before = len(written)
+    while not recorder.step(random_actions(engine.action_mask, rng)).done.all() and recorder.so_far() == []:
+        pass
+    assert all(replay_points(record) == record.points for record in written[before:])
+
+
+def test_a_game_that_waits_keeps_no_steps():
+    engine, rng = mahjong_env.make_engine("hebei", 2, seed=1, auto_reset=True), np.random.default_rng(1)
+    records = []
+    recorder = mahjong_env.records.Recorder(engine, lambda *ended: records.extend(ended))
+    for _ in range(4500):
+        recorder.step(random_actions(engine.action_mask[:1], rng), games=[0])
+    assert len(recorder._steps) < 4500
+    while len(records) < 200:
+        recorder.step(random_actions(engine.action_mask, rng))
+    assert all(replay_points(record) == record.points for record in records)
+    with pytest.raises(ActionError):
+        recorder.reset(games=[2])
+
+
 def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     record = record_of_one_match()

@@ -275,6 +275,15 @@ def test_rows_by_number(hebei):
         data.take([len(data)])
 
 
+def test_rows_by_a_mask(hebei):
+    data = open_dataset(hebei)
+    mask = np.arange(len(data)) % 7 == 5
+    same(data.take(mask), data.take(np.flatnonzero(mask)))
+    for wrong in ([1.9], mask[:-1], ["1"]):
+        with pytest.raises(IndexError, match="numbered by integers"):
+            data.take(wrong)
+
+
 def test_observations_are_rebuilt_as_they_were(hebei, monkeypatch):
     monkeypatch.setattr(reading, "CHUNK_GAMES", 2)
     data = open_dataset(hebei)
@@ -377,11 +386,34 @@ class TestWhatCannotBeRead:
         with pytest.raises(DatasetError, match="version 7 of hangzhou"):
             open_dataset(spoilt)
 
-    @pytest.mark.parametrize(("column", "told"), [("action", "cannot be played"), ("points", "ends otherwise")])
+    @pytest.mark.parametrize(
+        ("column", "told"),
+        [
+            *[("action", "cannot be played"), ("seat", "another seat, or other actions"), ("mask", "or other actions")],
+            *[("agent", "an agent that is not named"), ("points", "ends otherwise")],
+        ],
+    )
     def test_tables_that_do_not_replay(self, spoilt, column, told):
-        path = spoilt / ("decisions-00000.npy" if column == "action" else "hands-00000.npy")
+        path = spoilt / ("hands-00000.npy" if column == "points" else "decisions-00000.npy")
         table = np.load(path)
-        table[column][2] = 107 if column == "action" else table[column][2] + 1
+        wrong = {"action": 107, "seat": 9, "mask": 0, "agent": 200}
+        table[column][2] = wrong.get(column, table[column][2] + 1)
         np.save(path, table)
         with pytest.raises(DatasetError, match=told):
             joined(open_dataset(spoilt).batches(64, inputs=observe))
+
+    def test_hands_that_do_not_follow_each_other(self, spoilt):
+        table = np.load(spoilt / "hands-00000.npy")
+        table["first"][1] += 1
+        np.save(spoilt / "hands-00000.npy", table)
+        with pytest.raises(DatasetError, match="missing or damaged"):
+            open_dataset(spoilt).take([0])
+
+    @pytest.mark.parametrize(
+        "change", [{"knobs": {"variant": "hebei"}}, {"knobs": None}, {"agents": "random"}], ids=str
+    )
+    def test_settings_of_another_kind(self, spoilt, change):
+        settings = json.loads((spoilt / "dataset.json").read_text(encoding="utf-8"))
+        (spoilt / "dataset.json").write_text(json.dumps(settings | change), encoding="utf-8")
+        with pytest.raises(DatasetError):
+            open_dataset(spoilt)

@@ -136,7 +136,7 @@ class Settings:
         """The rules that were played; a `DatasetError` if they are not known here, or in another version."""
         try:
             played = find_rules(self.variant, **self.knobs)
-        except MahjongError as error:
+        except (MahjongError, TypeError) as error:
             raise DatasetError(f"the dataset cannot be played here: {error}") from None
         if played.version != self.rules_version:
             known = f"here it has version {played.version}"
@@ -175,6 +175,8 @@ class Settings:
                 raise ValueError(f"it has format and version {known}; this package reads {FORMAT, FORMAT_VERSION}")
             if {"parquet", *told} != names:  # which datasets of earlier code do not name
                 raise ValueError(f"it has {sorted(told)} and should have {sorted(names)}")
+            if not isinstance(told["agents"], list):
+                raise TypeError("agents are a list")
             told |= {"agents": tuple(map(str, told["agents"])), "digests": tuple(map(tuple, told["digests"]))}
             told["parquet"] = None if told.get("parquet") is None else tuple(told["parquet"])
             settings = cls(**told)
@@ -222,6 +224,9 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
     expected = dict.fromkeys(tables, int(hands["first"][-1:].sum() + hands["decisions"][-1:].sum()))
     expected["hands"] = len(settings.games_of(shard)) * settings.num_hands
     found = {name: len(table) for name, table in tables.items()}
+    ends = hands["first"].astype(np.int64) + hands["decisions"]
+    if (hands["first"][1:] != ends[:-1]).any() or hands["first"][:1].any():
+        raise DatasetError(f"{path}: the hands of this shard do not follow each other")
     if found != expected:
         raise DatasetError(f"{path}: the tables of this shard have {found} rows, not {expected}")
     return tables

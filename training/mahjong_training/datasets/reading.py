@@ -75,12 +75,16 @@ class Part:
         Raises:
             DatasetError: a game cannot be played as it was, or ends with other points.
         """
-        hands, actions = self.hands_of(games), self.tables["decisions"]["action"]
+        hands, decisions = self.hands_of(games), self.tables["decisions"]
+        actions = decisions["action"]
         first, length = hands["first"][:, 0].astype(np.int64), hands["decisions"].sum(axis=1)
         engine = deal_shard(self.settings, games)
         for step in range(int(length.max(initial=0))):
             live = np.flatnonzero(length > step)
             rows = first[live] + step
+            told, legal = decisions["seat"][rows], np.packbits(engine.action_mask[live], axis=-1)
+            if (told != engine.seat_to_act[live]).any() or (decisions["mask"][rows] != legal).any():
+                raise DatasetError("a shard of the dataset cannot be played as it was: another seat, or other actions")
             yield engine, live, rows
             try:
                 engine.step(actions[rows].astype(np.int64), games=live)
@@ -184,13 +188,20 @@ class Decisions:
     def take(self, numbers: Any) -> Batch:
         """Return decisions by their numbers in the sequence [n], in any order, from 0 to ``len(self) - 1``.
 
+        Or by a mask of booleans, one for each.
+
         The column ``observation`` is what was seen, if all of these datasets keep it.
 
         Raises:
             IndexError: a number that there is not.
             DatasetError: a damaged shard.
         """
-        numbers = np.atleast_1d(np.asarray(numbers, np.int64))
+        asked = np.atleast_1d(np.asarray(numbers))
+        if asked.dtype == np.bool_ and asked.shape == (len(self),):
+            asked = np.flatnonzero(asked)
+        if asked.size and (asked.dtype.kind not in "iu" or asked.ndim > 1):
+            raise IndexError(f"decisions are numbered by integers [n], or chosen by [{len(self)}] booleans")
+        numbers = asked.astype(np.int64)
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self)):
             raise IndexError(f"decisions are numbered 0 to {len(self) - 1}")
         place, order, batches = np.searchsorted(self._ends, numbers, side="right"), [], []
@@ -210,6 +221,8 @@ class Decisions:
         batch: Batch = {name: table[name].astype(np.int64) for name in DECISION_COLUMNS if name != "mask"}
         batch |= {name: batch[name].astype(np.float32) for name in ("reward", "return")}
         batch["mask"] = np.unpackbits(table["mask"], axis=-1, count=NUM_ACTIONS).view(np.bool_)
+        if (batch["agent"] >= len(part.settings.agents)).any():
+            raise DatasetError(f"{part.folder}: a decision of an agent that is not named; the tables are damaged")
         batch["agent"] = np.array([self.agents.index(spec) for spec in part.settings.agents])[batch["agent"]]
         batch["dataset"] = np.full(len(rows), self._folders.index(part.folder))
         return batch
