@@ -144,8 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
         if origin is not None and origin not in {f"http://{host}" for host in hosts}:
             raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
         empty, _, rest = self.path.partition("?")[0].partition("/")
-        token, _, address = rest.partition("/")
-        if empty or not hmac.compare_digest(token.encode(), self.server.token.encode()):
+        token, slash, address = rest.partition("/")  # without the slash the page's own addresses lack the token
+        if empty or not slash or not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         return address.split("/")
 

@@ -7,6 +7,8 @@ import socket
 import struct
 import threading
 import time
+import urllib.error
+import urllib.request
 from contextlib import ExitStack
 from importlib import resources
 
@@ -127,6 +129,11 @@ def test_a_person_at_a_wrong_address_is_told_the_way_on(server):
         assert (answered, answer.getheader("Content-Type")) == (status, "text/html; charset=utf-8")
         assert "Open the address" in page
         assert server.token not in page
+
+
+def test_the_address_ends_with_a_slash(server):
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(server.url.removesuffix("/"))
 
 
 def test_matches_that_are_left_are_kept(monkeypatch):
