@@ -55,7 +55,7 @@ class BotProcess:
                 raise BotError("it names no program")
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
             self._process = subprocess.Popen(words, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
-        except (OSError, ValueError, IndexError) as error:
+        except (OSError, ValueError) as error:
             raise BotError(f"it cannot be started: {error}") from None
         self.note = partial(_log, None if log is None else log / f"{log_name or self._process.pid}.jsonl")
         self._to: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

@@ -10,10 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from mahjong_agents import Agent, make_agent
-from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents import make_agent
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
-from mahjong_agents.policy.network import ActionNetwork
 from mahjong_env import Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
@@ -91,7 +89,7 @@ def run(config: BestResponseConfig) -> BestResponse:
     RunFolder(out).check(_settings(config, out, None))
     start = config.start
     if start is None and not config.resume:
-        own = [config.agent] if config.agent.startswith("policy:") and _small_network(agent) else []
+        own = [config.agent] if config.agent.startswith("policy:") and learning.small_network(config.agent) else []
         shipped = [f"policy:{rules.name}"] if (SHIPPED / f"{rules.name}.zip").is_file() else []
         start = learning.best_start(rules, config.agent, [*own, *learning.TEACHERS, *shipped], config.seed)
     folder = learning.run(_settings(config, out, start))
@@ -145,11 +143,6 @@ def _settings(config: BestResponseConfig, out: Path, start: str | None) -> Train
         evaluation_agents=(config.agent,),
         gate_against=config.agent,
     )
-
-
-def _small_network(agent: Agent) -> ActionNetwork | None:
-    network = agent.network if isinstance(agent, PolicyAgent) else None
-    return network if isinstance(network, ActionNetwork) else None
 
 
 def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tuple[LineupResult, LineupResult]:

@@ -29,7 +29,7 @@ from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.digests import agent_digests, replaced
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -114,9 +114,8 @@ def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out
             known = dict(kept.get(_DIGESTS, {}))
         except (OSError, ValueError, TypeError) as error:
             raise TrainingError(f"{path}: no settings that can be read ({error})") from error
-        for agent in digests.keys() & known.keys():
-            if known[agent] != digests[agent]:
-                raise TrainingError(f"{out}: {agent} is another agent than when it was begun; choose another --out")
+        for agent in replaced(known, digests):
+            raise TrainingError(f"{out}: {agent} is another agent than when it was begun; choose another --out")
         if other := [name for name in settings if settings[name] != kept.get(name)]:
             name = other[0]
             raise TrainingError(f"{out}: begun with another --{name}: {kept.get(name)!r}; choose another --out")

@@ -122,7 +122,7 @@ class PpoRun(BaseRun[TrainConfig]):
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
-        begun = _small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
+        begun = small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
         width = config.width or (WIDTH if begun is None else len(begun.weights["bias"]))
         # Written down: a run that goes on elsewhere, or further, is the same run.
         config = self.config = replace(config, teacher=teacher, critic_hands=critic_hands, width=width)
@@ -379,24 +379,24 @@ def gate(
     before = [0] * len(references)
     for look in planned:
         until = [max(FEWEST, round(share * look)) if len(references) > 1 else look for share, _ in references]
+        # An opponent with a small share may have had all of its deals at an earlier look.
+        due = [place for place in range(len(references)) if before[place] < until[place]]
         begun = [
             begin_to_measure(
                 where,
                 rules,
-                [agent, reference],
+                [agent, references[place][1]],
                 lineup,
-                deals=range(*part),
+                deals=range(before[place], until[place]),
                 seed=gate_seed(seed, number + _MOST_GATES * place),
                 **settings,
             )
-            for place, ((_, reference), *part) in enumerate(zip(references, before, until, strict=True))
-            if part[0] < part[1]  # an opponent with a small share may have had all of its deals
+            for place in due
             for agent in (candidate, best)
         ]
         results = [wait() for wait in begun]
-        played = [one for one, *part in zip(gains, before, until, strict=True) if part[0] < part[1]]
-        for of_reference, one, other in zip(played, results[::2], results[1::2], strict=True):
-            of_reference.append(
+        for place, one, other in zip(due, results[::2], results[1::2], strict=True):
+            gains[place].append(
                 other.places_by_deal(0) - one.places_by_deal(0)
                 if hands > 1
                 else (one.points_by_deal(0) - other.points_by_deal(0)) / one.orders
@@ -427,7 +427,7 @@ def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
     if config.network is not None:
         own = getattr(make_agent(spec), "network", None)
         return {} if not isinstance(own, TorchNetwork) else arrays_of(own.module)
-    network = _small_network(spec)
+    network = small_network(spec)
     if network is None or len(network.weights["bias"]) != config.width:
         raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {config.width}")
     its = 0 if network.features is None else len(network.features.facts)
@@ -436,7 +436,8 @@ def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
     return widened(network.weights, added)
 
 
-def _small_network(spec: str) -> ActionNetwork | None:
+def small_network(spec: str) -> ActionNetwork | None:
+    """Return the network of a policy of `mahjong-env train` by its text; None: the agent has none of that kind."""
     network = getattr(make_agent(spec), "network", None)
     return network if isinstance(network, ActionNetwork) else None
 

@@ -19,6 +19,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.references import INITIAL
 from mahjong_training.evaluation.results import LineupResult
+from mahjong_training.runtime.digests import replaced
 from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 
 MEAN_PLACE: Final = "mean_place"
@@ -132,9 +133,8 @@ class RunFolder:
             TrainingError: of one there is another version, or a policy that has replaced it.
         """
         known = self._settings().get("digests") or {}  # runs once had none
-        for agent in digests.keys() & known.keys():
-            if [*digests[agent]] != known[agent]:
-                raise TrainingError(f"{self.path}: {agent} is another agent than the one that this run has met")
+        for agent in replaced(known, digests):
+            raise TrainingError(f"{self.path}: {agent} is another agent than the one that this run has met")
 
     def _settings(self) -> dict[str, Any]:
         try:

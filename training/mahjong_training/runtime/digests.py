@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -112,6 +112,11 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
     own = [f"{module}.{name}"] if module.partition(".")[0] in OURS else []
     files = dict.fromkeys([*([] if own else source), *_named(spec, rules)])
     return [*own, *map(_digest, files)]
+
+
+def replaced(known: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the texts of agents that are known with other digests than they have now."""
+    return [spec for spec, digests in now.items() if spec in known and [*known[spec]] != [*digests]]
 
 
 def named_digests(spec: str, rules: Rules) -> list[str]:
