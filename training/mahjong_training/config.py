@@ -183,7 +183,7 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     gae_lambda: float = 0.8
     ent_coef: float = 0.0
     kl_coef: float = 0.0
-    """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
+    """Weight of the divergence (KL) from the learner as it began, or as it was when it last passed a gate."""
     reward_limit: float = 10.0
     """Limit of what a reward between two decisions counts: of points in sigma, of other rewards in their own unit."""
     control_variates: bool = True
@@ -255,7 +255,7 @@ class PsroConfig(WorkersConfig, VariantConfig):
     opponent_share: float = 0.5
     """Share of the tables at which an agent of the pool has all seats but one; at the rest the learner has all."""
     kl_coef: float = 0.05
-    """Weight of the divergence (KL) from the learner as the round began, or as it was when it was last measured."""
+    """Weight of the divergence (KL) from the learner as the round began, or as it was when it last passed a gate."""
     learning_rate: float = TrainConfig.learning_rate
     """At the beginning of a round; it falls linearly to a tenth."""
     evaluations: int = TrainConfig.evaluations

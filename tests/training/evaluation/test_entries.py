@@ -158,6 +158,14 @@ def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeyp
     assert "is not the agent of this entry" in capsys.readouterr().err
 
 
+def test_a_field_with_somebody_else_is_named(entry, tmp_path, capsys, monkeypatch):
+    """An honest entry is none the worse for it that a policy has been replaced since."""
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
+    former = entry | {"field": entry["field"] | {"random": ["0"]}}
+    assert check(former | {"digest": digest_of(former)}, tmp_path / "e.json") == 2
+    assert "random of its field is another agent here; play it again with the mahjong_env" in capsys.readouterr().err
+
+
 def test_newcomers_are_sealed():
     assert sealed("mine.py:Mine") == "isolated:mine.py:Mine"
     assert sealed("command:./bot") == "command:./bot"
@@ -196,7 +204,10 @@ def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch, 
     monkeypatch.setattr(entries, "LEAST", 32)
     text = entries.page(PageConfig(entries=folder))
     assert f"| {entry['date']} | mine: `{entry['agent']}` | Hebei | **-" in text
-    assert f"| 32 | `{entry['digest'][:16]}` |" in text
+    assert f"| that of today | 32 | `{entry['digest'][:16]}` |" in text
+    former = entry | {"field": entry["field"] | {"random": ["0"]}}
+    (tmp_path / "e.json").write_text(plain_json(former | {"digest": digest_of(former)}), encoding="utf-8")
+    assert "| with another random | 32 |" in entries.page(PageConfig(entries=tmp_path))
     (tmp_path / "e.json").write_text(plain_json(entry | {"name": "yours"}), encoding="utf-8")
     with pytest.raises(TrainingError, match="not what follows from the rest of the entry: digest"):
         entries.page(PageConfig(entries=tmp_path))

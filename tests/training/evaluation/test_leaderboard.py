@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -371,6 +372,15 @@ class TestPicture:
         assert re.search(r">-0.10<|>\u22120.10<", drawn)
         assert not re.search(r"weight: 700[^>]*>.0.10<", drawn)
         assert {"a", "b", "Hebei $"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+
+    def test_who_beats_the_best_stands_above_who_wins_more_from_the_weak(self):
+        wins = {("best", "good"): 0.1, ("best", "bully"): 0.2, ("good", "bully"): 0.1}
+        wins |= {("best", "weak"): 0.3, ("good", "weak"): 0.3, ("bully", "weak"): 0.9}
+        both = wins | {(other, one): -points for (one, other), points in wins.items()}
+        agents = ("weak", "bully", "good", "best")
+        table = {pair: Estimate(both[pair], both[pair], both[pair]) for pair in permutations(agents, 2)}
+        drawn = picture({"Hebei": table}, "light")
+        assert [one for one in re.findall(r">([a-z]+)</text>", drawn) if one in agents] == 2 * [*agents[::-1]]
 
     def test_is_the_same_every_time_and_has_no_ground(self):
         light, dark = (picture(DUELS, theme) for theme in ("light", "dark"))

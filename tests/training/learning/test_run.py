@@ -337,6 +337,8 @@ def test_what_is_clear_of_zero_becomes_best(gain, passes, monkeypatch, tmp_path)
     monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
     run = ppo_run.PpoRun(replace(QUICK, out=tmp_path), RunFolder(tmp_path))
     run.measurements, began = 1, run.best
+    run.learner.average.load_state_dict({name: 0 * array for name, array in run.learner.average.state_dict().items()})
     is_best, (told,) = run.judge(run.player(), [])
     assert is_best == passes == (run.best is not began)
+    assert passes == all((array == 0).all() for array in run.learner.reference.state_dict().values())
     assert ("it is best.zip now" in told) == passes

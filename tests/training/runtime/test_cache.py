@@ -28,7 +28,7 @@ from mahjong_training.evaluation import command as evaluate
 from mahjong_training.evaluation import leaderboard, matches
 from mahjong_training.runtime import cache
 from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.digests import agent_digests, code_of, differences, versions
+from mahjong_training.runtime.digests import agent_digests, code_of, differences, named_digests, versions
 from support.marks import everyday
 from support.spread_commands import found_by
 
@@ -256,6 +256,23 @@ class TestAgentsFiles:
         spec = f"command:{sys.executable} {tmp_path / 'bot.py'} --why? {tmp_path / 'numbers'}?games=5"
         assert self.differs(spec, tmp_path / "numbers")
         assert self.differs(spec, tmp_path / "kept_beside.py", b"name = 'other'")
+
+    def test_the_interpreter_of_a_program_is_none_of_it(self, tmp_path, monkeypatch):
+        """Everybody has another one; whoever checks an entry runs the same file by his own."""
+        monkeypatch.chdir(tmp_path)
+        for name in ("bot.py", "bot", "python3.99"):
+            (tmp_path / name).write_text("", encoding="utf-8")
+            (tmp_path / name).chmod(0o755)
+        one, *others = [
+            named_digests(f"command:{words}", HEBEI)
+            for words in (f"{sys.executable} bot.py", f"{tmp_path}/python3.99 -u bot.py", "./bot.py")
+        ]
+        assert one == others[0] == others[1]
+        assert len(one) == 1
+        for words in ("python3 -m bot bot.py", "python3 away.py", "./away bot.py"):
+            assert "" in named_digests(f"command:{words}", HEBEI)
+        (tmp_path / "bot.py").write_text("1", encoding="utf-8")
+        assert len(named_digests("command:./bot bot.py", HEBEI)) == 2
 
     @pytest.mark.thorough
     def test_agents_that_are_isolated(self, own, monkeypatch):

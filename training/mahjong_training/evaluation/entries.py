@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +35,7 @@ from mahjong_training.evaluation.lineups import seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.standing import Kept, estimate
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests, named_digests, provenance
+from mahjong_training.runtime.digests import agent_digests, named_digests, provenance, replaced
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import entry_seed
@@ -43,6 +44,7 @@ POOL: Final = ("reference", "folding?caution=2", "value", "policy")
 """The field: copies of the first, then tables with three (or two) of them all."""
 LEAST: Final = 2000
 """Deals of each kind that the table asks for."""
+_FORMAT: Final = 2
 _BLOCK: Final = 25
 """Deals of a block, the least that is played again."""
 _NOT_WHOLE: Final = "it has not all blocks of deals that are played for an entry, each once"
@@ -66,10 +68,11 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
         raise unknown
     beacon = config.beacon or secrets.token_hex(16)
     entry: dict[str, Any] = {
-        "format": 1,
+        "format": _FORMAT,
         "name": config.name,
         "agent": config.agent,
         "digests": digests,
+        "field": field_of(agents, rules),
         "variant": rules.name,
         "knobs": list(config.knobs),
         **provenance(rules),
@@ -118,6 +121,11 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
         return entry
     if (found := agent_digests(spec, agents[spec], rules)) != entry["digests"]:
         raise _another(config, entry, found)
+    if former := replaced(entry["field"], field_of(agents, rules)):
+        raise TrainingError(
+            f"{config.entry}: {', '.join(former)} of its field is another agent here; play it again with the "
+            f"mahjong_env that it is by ({entry['mahjong_env']}, {entry['date']})"
+        )
     every = contests_of(rules, agents, spec, entry["deals"])
     if [len(one.blocks) for one in every] != [len(one["blocks"]) for one in entry["contests"]]:
         raise TrainingError(f"{config.entry}: {_NOT_WHOLE}")
@@ -146,6 +154,11 @@ def _another(config: CheckEntryConfig, entry: Mapping[str, Any], found: Sequence
     return TrainingError(f"{who} is not the agent of this entry: its digests are {', '.join(found)}")
 
 
+def field_of(agents: Mapping[str, Agent], rules: Rules) -> dict[str, list[str]]:
+    """Return what the choices of everybody in the field come from, see `agent_digests`."""
+    return {one: agent_digests(one, agents[one], rules) for one in POOL}
+
+
 def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
     """Return the rules and all that an entry says, whose digest, seed and numbers follow from the rest of it.
 
@@ -156,14 +169,15 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
         entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         _check_name(entry["name"])
         rules, deals = read_rules(entry["variant"], entry["knobs"]), entry["deals"]
-        asked: dict[str, Any] = {"format": 1, "digest": digest_of(entry), "seed": seed_of(entry)}
+        asked: dict[str, Any] = {"format": _FORMAT, "digest": digest_of(entry), "seed": seed_of(entry)}
         asked |= {"version": rules.version}
         is_whole = type(deals) is int and deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
         if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
             asked |= json.loads(plain_json(strength(rules, entry["contests"])))
         wrong = [name for name, value in asked.items() if entry[name] != value]
         texts = [entry[name] for name in ("agent", "date", "mahjong_env", *(["beacon"] if entry["beacon"] else []))]
-        if not all(isinstance(text, str) and text.isprintable() for text in (*texts, *entry["digests"])):
+        texts += [*entry["digests"], *chain.from_iterable(entry["field"][one] for one in POOL)]
+        if not all(isinstance(text, str) and text.isprintable() for text in texts):
             raise ValueError("what is a line of text there is none")
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
         raise TrainingError(f"{path}: no entry that can be read ({error!r})") from error
@@ -218,8 +232,10 @@ def page(config: PageConfig) -> str:
         points, at_mixed = (standing.cell(estimate(entry[name])) for name in ("points", "mixed"))
         house = f" ({', '.join(entry['knobs'])})" if entry["knobs"] else ""
         who = [_in_a_cell(entry["date"]), f"{entry['name']}: `{_in_a_cell(entry['agent'])}`", rules.title + house]
-        rows.append([*who, points, at_mixed, f"{entry['deals']:,}", f"`{entry['digest'][:16]}`"])
-    head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "deals of each", "digest"]
+        former = replaced(entry["field"], field_of({one: make_agent(one) for one in POOL}, rules))
+        field = f"with another {', '.join(former)}" if former else "that of today"
+        rows.append([*who, points, at_mixed, field, f"{entry['deals']:,}", f"`{entry['digest'][:16]}`"])
+    head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "field", "deals of each", "digest"]
     if rows:
         parts.append("Entries from outside:\n\n" + standing.lines(head, sorted(rows, reverse=True)))
     return "\n\n".join(parts)

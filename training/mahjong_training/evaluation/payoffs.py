@@ -149,7 +149,7 @@ THEMES: Final = {
 
 
 def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str) -> str:
-    """Return matrices as an SVG without a ground: strong agents first, colours by who wins, bold where that is clear.
+    """Return matrices as an SVG without a ground, ordered by Nash rating: colours by who wins, bold if that is clear.
 
     Args:
         tables: by the title of the variant: sigma a hand of one agent among copies of another, of every two of them.
@@ -179,10 +179,9 @@ def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str
         for axes in places[len(tables) :]:
             axes.set_axis_off()
         for axes, (title, table) in zip(places, tables.items(), strict=False):
-            agents = sorted(
-                found[title], key=lambda one: -sum(table[one, other].mean for other in found[title] if other != one)
-            )
-            matrix = np.array([[0.0 if one == other else table[one, other].mean for other in agents] for one in agents])
+            matrix = np.array([[0.0 if a == b else table[a, b].mean for b in found[title]] for a in found[title]])
+            order = np.argsort(-_columns(matrix)["nash_rating"], kind="stable")
+            agents, matrix = [found[title][number] for number in order], matrix[np.ix_(order, order)]
             limit = max(float(np.abs(matrix).max()), 1e-9)
             # By the root, so that small differences between strong agents are seen beside what they win from weak ones.
             shade = np.sign(matrix) * np.sqrt(np.abs(matrix) / limit)

@@ -269,7 +269,7 @@ def write_pictures(folder: Path, rows: Rows) -> None:
             write_text(folder / name, picture(tables, theme))
 
 
-_PICTURE: Final = f"""Who beats whom, the strongest first:
+_PICTURE: Final = f"""Who beats whom, ordered by Nash rating:
 
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="{PICTURES["dark"]}">

@@ -196,7 +196,7 @@ class Learner:
 
     Attributes:
         actor: the network that acts.
-        reference: the same as it began, or was when it was last measured: ``kl_coef`` holds the actor near it.
+        reference: the same as it began, or as it was when it last passed a gate: ``kl_coef`` holds the actor near it.
         average: the exponential moving average of the actor's weights, which is measured and saved.
         critic: the network that values decisions.
     """

@@ -262,7 +262,7 @@ class PpoRun(BaseRun[TrainConfig]):
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
         """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`.
 
-        Behind the gate it is an opponent as it is now, and the reference that it is held near.
+        Behind the gate it is an opponent as it is now; if it has passed, the reference that it is held near as well.
         """
         config, number = self.config, self.measurements
         self.measurements += 1
@@ -287,10 +287,10 @@ class PpoRun(BaseRun[TrainConfig]):
         unit = "points a hand more" if config.match_hands == 1 else "places nearer to the first"
         remarks.append(f"gate, on {deals} other deals: {gain.text(2, sign='+')} {unit} than best.zip; {kept}")
         measured = self.learner.average_weights()
+        self.snapshots = [*self.snapshots, measured][-_MOST_SNAPSHOTS:]
         if is_best:
             self.best = measured
-        self.snapshots = [*self.snapshots, measured][-_MOST_SNAPSHOTS:]
-        self.learner.refresh_reference()
+            self.learner.refresh_reference()
         return is_best, remarks
 
     def policy_file(self) -> PolicyFile:

@@ -40,6 +40,8 @@ CODE: Final = "code of mahjong_env"
 _CODE_FILES: Final = {".py", ".npz", ".json", ".zip"}
 _OTHERS: Final = ("numpy", "torch")
 """Packages whose versions may change the numbers that come out."""
+_INTERPRETER: Final = re.compile(r"(python|pypy|node|deno|bun|java|ruby|perl|lua|julia|Rscript|bash|sh)[\d.]*(\.exe)?")
+"""Programs that run the file that is named behind them."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
@@ -110,8 +112,8 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
         module, name = type(agent).__module__, type(agent).__qualname__
         source = _source_of(module)
     own = [f"{module}.{name}"] if module.partition(".")[0] in OURS else []
-    files = dict.fromkeys([*([] if own else source), *_named(spec, rules)])
-    return [*own, *map(_digest, files)]
+    files = [*([] if own else source), *_named(spec, rules)]
+    return [*own, *map(_digest, dict.fromkeys(file.resolve() for file in files))]
 
 
 def replaced(known: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> list[str]:
@@ -124,7 +126,7 @@ def named_digests(spec: str, rules: Rules) -> list[str]:
 
     They are among those of `agent_digests`.
     """
-    return [_digest(file) for file in dict.fromkeys(_named(spec, rules))]
+    return [*map(_digest, dict.fromkeys(file.resolve() for file in _named(spec, rules)))]
 
 
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
@@ -136,11 +138,14 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     name, _, place = (part.strip() for part in address.partition(":"))
     if KIND.is_command(name):
         words = shlex.split(place)
-        program, files = shutil.which(words[0]) if words else None, [word for word in words[1:] if os.path.isfile(word)]
-        for file in (program or "", *files):
+        files = [word for word in words[1:] if os.path.isfile(word)]
+        if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # which everybody has, each another one
+            if not files or {"-m", "-c"} & {*words}:
+                yield Path()  # `python -m bot`: what plays is in no file that is named, and has no digest
+        else:
+            files.insert(0, (words and shutil.which(words[0])) or "")
+        for file in files:
             yield from _source(Path(file)) if file.endswith(".py") else [Path(file)]
-        if program is not None and not files and len(words) > 1 and shutil.which(Path(program).name):
-            yield Path()  # `python -m bot`: what plays is in no file that is named, and has no digest
     if name == "policy" and place:
         with suppress(PolicyFileError):
             yield find_policy(place)
