@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,9 +52,10 @@ def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
     body = "".join(drawing.parts(event))
     colours = drawing.theme
     faces = "".join(f'<g id="{name}">{svg}</g>' for name, svg in sorted(drawing.faces.items()))
+    title = html.escape(f"{table.title} mahjong, hand {table.hand_number}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE + HEADER}" width="{SIZE}" '
-        f'height="{SIZE + HEADER}" role="img"><title>{table.title} mahjong, hand {table.hand_number}</title>'
+        f'height="{SIZE + HEADER}" role="img"><title>{title}</title>'
         f'<defs>{faces}</defs><rect width="{SIZE}" height="{SIZE + HEADER}" fill="{colours.cloth}"/>{body}</svg>'
     )
 

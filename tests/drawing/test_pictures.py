@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
 from mahjong_env.drawing.table import HIDDEN, read_table, seen_table
-from mahjong_env.drawing.tiles import THEMES, tile_name, tile_svg
+from mahjong_env.drawing.tiles import THEMES, text_svg, tile_name, tile_svg
+from mahjong_env.viewer.story import examples_told
 from support.marks import variants
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,6 +49,20 @@ def test_what_cannot_be_drawn_is_named():
         tile_svg(42)
     with pytest.raises(MahjongError, match="there is no theme 'sepia'; valid are light, dark"):
         tile_svg(3, theme="sepia")
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_what_pictures_say_is_drawn_without_question_marks(variant):
+    rules, examples = mahjong_env.rules(variant), examples_told(mahjong_env.rules(variant)).values()
+    said = [rules.title, rules.chinese, *rules.wild_words, *rules.deal_words(2, 7), *(row.name for row in rules.rows)]
+    said += [text for one in examples for text, _ in (one["formula"], *one["shares"])]
+    assert not {one for one in "".join(said) if text_svg(one, 0, 0, 9, "red") == text_svg("?", 0, 0, 9, "red")}
+
+
+def test_a_name_cannot_break_a_picture():
+    table = replace(read_table(engine_after("hebei", 3)), title="Rock & <Roll>")
+    root = ET.fromstring(table_svg(table))
+    assert root.findtext(f"{SVG}title") == "Rock & <Roll> mahjong, hand 1"
 
 
 @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
