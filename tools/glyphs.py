@@ -13,7 +13,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-CHINESE = "一二三四五六七八九萬東南西北中發白梅蘭菊竹春夏秋冬武汉杭州河北台灣十六張麻将將福州国标庄家老连牌墙财神金赖癞子胡和"
+CHINESE = (
+    "一二三四五六七八九萬東南西北中發白梅蘭菊竹春夏秋冬武汉杭州河北台灣十六張麻将將福州国标庄家老连牌墙财神金赖癞子胡和"
+)
 LATIN = "".join(chr(code) for code in range(32, 127)) + "·±×…"
 OUTPUT = Path(__file__).parents[1] / "mahjong_env" / "drawing" / "glyphs.json"
 

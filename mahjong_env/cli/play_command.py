@@ -54,12 +54,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser, required=False)
     add_game(parser, "who plays the other seats")
+    parser.set_defaults(agents=None)  # a match that goes on has its own
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
     parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
     browser = parser.add_argument_group("in a browser")
     about = "play on a page that this machine's browser shows; without --variant you choose there what is played"
     browser.add_argument("--browser", action="store_true", help=about)
-    browser.add_argument("--from", dest="file", metavar="RECORD", help="play a recorded match (.jsonl) on, on a page")
+    about = "play a recorded match (.jsonl) on, on a page, against the same agents unless --agents names others"
+    browser.add_argument("--from", dest="file", metavar="RECORD", help=about)
     browser.add_argument("--match", type=int, default=1, help="which match of that file, from 1 (default: 1)")
     browser.add_argument("--at", type=int, default=0, help="after how many of its actions (default: 0)")
     browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
@@ -84,6 +86,8 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
     check_record(chosen)
     hints = _OneAtATime(find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random")))
+    if chosen.agents is None:
+        chosen.agents = ["random"] if begun is None else _those_of(begun[0], chosen.seat)
     # Wrong names are found before anything is done.
     agents = [] if rules is None else _seated(chosen.agents, chosen.seat, rules)
     kept = None if chosen.record is None else _Kept(chosen.record)
@@ -104,6 +108,21 @@ def _seated(names: Sequence[str], person: int, rules: Rules) -> list[Opponent | 
     """The agents by person, None for the person at the table."""
     others = read_agents(names, rules.people - 1)
     return [*others[:person], None, *others[person:]]
+
+
+def _those_of(record: GameRecord, person: int) -> list[str]:
+    """The names of a recorded match's agents without the person's; random ones where it names nobody.
+
+    An address or a command line in a record is not followed: the file would choose what runs on this machine.
+    """
+    names = [name for number, name in enumerate(record.agents) if number != person]
+    unknown = sorted(set(names) - set(agent_names()))
+    if unknown:
+        raise MahjongError(
+            f"this match was played by {', '.join(map(repr, unknown))}, which cannot be seated by name: "
+            "say with --agents who plays the other seats"
+        )
+    return names or ["random"]
 
 
 def _can_play(name: str) -> bool:

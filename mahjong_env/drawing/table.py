@@ -150,6 +150,11 @@ def person_name(person: int) -> str:
     return f"player_{person}"
 
 
+def person_of(name: str) -> int:
+    """The person of a name: 0 for "player_0"."""
+    return int(name.rpartition("_")[2])
+
+
 def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Table:
     """Read one game of an engine, all hands open; `seen_table` shows what one person sees.
 

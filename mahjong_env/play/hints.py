@@ -140,6 +140,8 @@ def why_not(engine: Engine, action: int) -> str:
 
 def _question(engine: Engine) -> str:
     offered = int(engine.state.offered[0])
+    if engine.state.phase[0] == Phase.STRANDED:
+        return "you are asked because the last flower cannot be replaced"
     return f"you are asked about {KIND_NAMES[offered]}" if offered >= 0 else "you are asked before the first turn"
 
 

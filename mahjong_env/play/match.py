@@ -6,6 +6,8 @@ is asked) leaves no trace.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
@@ -15,7 +17,7 @@ import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.drawing.table import read_table, seen_table
+from mahjong_env.drawing.table import HIDDEN, Table, person_of, read_table, seen_table
 from mahjong_env.drawing.text import Deed, deeds, marks_in_words
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
@@ -24,7 +26,14 @@ from mahjong_env.play.hints import advice, prospects, why_not, win_now
 from mahjong_env.records import GameRecord, Recorder, Replay
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Event, Phase
-from mahjong_env.viewer.story import Frame, end_of_hand, examples_told, reasons_of_a_kong, receipt_told
+from mahjong_env.viewer.story import (
+    Frame,
+    end_of_hand,
+    event_of,
+    examples_told,
+    reasons_of_a_kong,
+    receipt_told,
+)
 
 
 class PlayError(MahjongError):
@@ -75,7 +84,8 @@ def _which(match: int) -> str:
 
 
 def _quoted(file: str) -> str:
-    # Double quotes mean the same to the shells of all systems.
+    if os.name != "nt":
+        return shlex.quote(file)
     return f'"{file}"' if set(file) & set(" &()';") else file
 
 
@@ -91,6 +101,14 @@ _DEEDS: Final = {
 """The words for what is seen, by `View.events` and whether a discard was claimed for it."""
 DOWNLOAD: Final = "match.jsonl"
 """The name of the record that a page saves."""
+
+
+def _with_points(table: dict[str, Any], points: Sequence[int]) -> dict[str, Any]:
+    """A table at which people have these points."""
+    return table | {
+        "places": [place and place | {"points": points[place["person"]]} for place in table["places"]],
+        "sits_out": [(name, points[person_of(name)]) for name, _ in table["sits_out"]],
+    }
 
 
 class PersonsMatch:
@@ -325,10 +343,13 @@ class PersonsMatch:
 
     def _step(self, action: int) -> None:
         before, told = read_table(self.engine, below=self.person), len(deeds(self.engine.view(seats=self.person)))
+        last = event_of(int(self.engine.seat_to_act[0]), action, before.offered[0])
         result = self._recorder.step([action])
         if result.hand_over[0]:
             self.points_by_hand.append(result.outcome.points[0].tolist())
-            self.frames.append(end_of_hand(result, before, self.rules))
+            self._show_kong_paid(before)
+            # What others have answered to a discard stays their own.
+            self.frames.append(end_of_hand(result, before, self.rules, last if last["type"] == "discard" else None))
             self._last = self.frames[-1]
             self.waits_for = "over" if result.done[0] else "next"
             self._tell(self.engine, result)
@@ -345,10 +366,22 @@ class PersonsMatch:
     def _show(self, event: dict[str, Any]) -> None:
         """Add what the person sees now; what has been paid since the last frame is seen by the points."""
         table = asdict(seen_table(self.engine.view(seats=self.person)))
+        before = self._last.get("points", self.engine.points[0].tolist())
+        # A kong that may still be robbed looks paid until the person is asked: it is paid where the match goes on.
+        is_open = event["type"] in ("added kong", "resumed")
+        self._add(_with_points(table, before) if is_open else table, event)
+
+    def _show_kong_paid(self, before: Table) -> None:
+        """Add what a kong has paid that stood, where the hand has ended before anybody saw it."""
+        held = self._points_seen(asdict(before))
+        if held != self._last["points"]:
+            now = {"turn": before.turn, "offered": (HIDDEN, None), "is_robbed": False}
+            self._add(_with_points(self._last["table"] | now, held), {"type": "kong paid"})
+
+    def _add(self, table: dict[str, Any], event: dict[str, Any]) -> None:
         points = self._points_seen(table)
         frame: Frame = {"table": table, "event": event, "points": points}
-        before = self._last.get("points", points)
-        paid = [now - then for now, then in zip(points, before, strict=True)]
+        paid = [now - then for now, then in zip(points, self._last.get("points", points), strict=True)]
         if any(paid):
             frame |= {"paid": paid, "reasons": reasons_of_a_kong(paid, event)}
         self.frames.append(frame)
@@ -360,7 +393,7 @@ class PersonsMatch:
             if place is not None:
                 points[place["person"]] = place["points"]
         for name, held in table["sits_out"]:
-            points[int(name.rpartition("_")[2])] = held
+            points[person_of(name)] = held
         return points
 
     def _keep(self, *records: GameRecord) -> None:

@@ -5,7 +5,7 @@ Object.assign(words.en, {
   again: "New match", save: "Save the record", over: "The match is over.",
   turn: "Your turn: choose a tile to discard.", drew: (tile) => `You draw ${tile}.`,
   claim: (tile) => `Do you want ${tile}?`, rob: (tile) => `Do you rob ${tile}?`,
-  opening: "Before the first turn: do you want to win?",
+  opening: "Before the first turn: do you want to win?", stranded: "The last flower cannot be replaced: do you want to win?",
   would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
   afterwards: ", then", winNow: (value) => `You may win now: the hand is worth ${value}.`,
   choice: "choice", waits: "ready: waits for", others: (count) => `${count} more`, thinking: "The others play…", yourTurn: "Your turn", mayWin: "You may win.",
@@ -28,7 +28,7 @@ Object.assign(words.zh, {
   again: "新的一场", save: "保存记录", over: "本场结束。",
   turn: "轮到你：请选一张牌打出。", drew: (tile) => `你摸到 ${tile}。`,
   claim: (tile) => `要 ${tile} 吗？`, rob: (tile) => `抢 ${tile} 吗？`,
-  opening: "第一巡之前：要胡吗？",
+  opening: "第一巡之前：要胡吗？", stranded: "最后一张花无牌可补：要胡吗？",
   would: (agent) => `${agent} 会：`, away: "差几张", helps: "有用的牌", count: "张数",
   afterwards: "，再", winNow: (value) => `现在可以胡：这手牌值 ${value}。`,
   choice: "选择", waits: "听牌", others: (count) => `另外 ${count} 个`, yourTurn: "轮到你", mayWin: "可以胡！",
@@ -64,7 +64,7 @@ const chosen = { pace: matchMedia("(prefers-reduced-motion: reduce)").matches ? 
   ...remembered("play") };
 chosen.noClaims = false; // of one turn
 const PACES = [0, 350, 1000]; // milliseconds between two events
-const [TURN, OPENING] = [1, 4]; // mahjong_env.state.arrays.Phase
+const [TURN, OPENING, STRANDED] = [1, 4, 5]; // mahjong_env.state.arrays.Phase
 
 async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
@@ -77,7 +77,10 @@ async function ask(path, body) {
 
 function complain(error) {
   complaint = error;
-  $("error").textContent = error ? say().errors[error.code] || error.message : "";
+  const text = error ? say().errors[error.code] : "";
+  $("error").textContent = text ?? error.message;
+  if (text === undefined) $("error").lang = "en"; // the program's own words
+  else $("error").removeAttribute("lang");
 }
 
 function draw(frame) {
@@ -96,6 +99,7 @@ function questionText(table) {
     const own = table.places[0];
     return [own.drawn === null ? "" : say().drew(tileName(own.drawn)), mayWin, say().turn].filter(Boolean).join(" ");
   }
+  if (state.phase === STRANDED) return say().stranded;
   if (state.phase === OPENING || offered < 0) return say().opening;
   return [mayWin, (table.is_robbed ? say().rob : say().claim)(tileName(offered))].filter(Boolean).join(" ");
 }
@@ -248,11 +252,11 @@ async function play(told) {
 }
 
 function isPassed() {
-  if (state.phase === TURN) chosen.noClaims = false;
   return (chosen.passes || chosen.noClaims) && state.legal.includes("pass") && !state.legal.includes("win");
 }
 
 async function tell(newState) {
+  if (newState.phase === TURN && newState.position !== state?.position) chosen.noClaims = false;
   state = newState;
   hinted = null;
   lift(null);
@@ -272,7 +276,7 @@ async function tell(newState) {
       if (PACES[chosen.pace]) slide(frame.event, frame.event.person === data.person ? thrownFrom : null);
       log(next);
       headline(frame, next);
-      reasons(frame);
+      reasons(next.paid ? next : frame); // a kong that stood is paid when the question comes
       break;
     }
   }
@@ -288,7 +292,8 @@ function log(frame) {
 function write(frame) {
   const [lines, text] = [$("log"), told(frame)];
   $("event").textContent = text;
-  if (lines.lastChild?.textContent === text) return;
+  // A hidden kong may follow another; what else is said twice is what was sent twice.
+  if (lines.lastChild?.textContent === text && frame.event.type !== "concealed kong") return;
   lines.append(make("p", frame.event.type === "asked" ? { class: "asked" } : {}, text));
   lines.scrollTop = lines.scrollHeight;
 }
@@ -305,7 +310,7 @@ function settle(takeFocus) {
   actions();
   points();
   if (takeFocus && state.review) followReview();
-  for (const box of document.querySelectorAll("#settings input")) box.checked = chosen[box.id];
+  checkBoxes();
   if (!takeFocus) return;
   if (state.waitsFor === "answer") {
     document.title = `● ${say().yourTurn}: ${titleText()}`;
@@ -316,6 +321,10 @@ function settle(takeFocus) {
   const own = document.querySelector("#ask .win") || document.querySelector("#table .own .hand button.drawn")
     || document.querySelector('#ask [data-action="pass"]') || document.querySelector("#table .own .hand button") || document.querySelector("#ask button");
   if (own) own.focus({ preventScroll: true });
+}
+
+function checkBoxes() {
+  for (const box of document.querySelectorAll("#settings input")) box.checked = chosen[box.id];
 }
 
 let speaker = null;
@@ -431,13 +440,14 @@ const KEYS = { w: "win", p: "pung", c: "chow", k: "kong", x: "pass" };
 document.addEventListener("pointerdown", (event) => { pointer = event.pointerType; }, true);
 for (const type of ["keydown", "keyup"]) {
   document.addEventListener(type, (event) => { // Space hurries, and plays nothing
-    if (event.key !== " " || event.target.closest("dialog, form, select, summary")) return;
+    // elsewhere it presses buttons and scrolls
+    if (event.key !== " " || (event.target !== document.body && !event.target.closest("#ask, #table .own .hand button"))) return;
     event.preventDefault();
     if (type === "keydown" && hurry) hurry();
   });
 }
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog, form, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || event.target.closest("form, select")) return;
   pointer = "keyboard";
   if (event.repeat && event.key === "Enter") event.preventDefault();
   if (event.key === "ArrowLeft" || event.key === "ArrowRight") { event.preventDefault(); walk(event.key === "ArrowRight" ? 1 : -1); return; }
@@ -473,7 +483,7 @@ function set(name, value) {
 
 $("pace").addEventListener("change", (event) => set("pace", Number(event.target.value)));
 for (const box of document.querySelectorAll("#settings input")) box.addEventListener("change", () => set(box.id, box.checked));
-$("open-settings").addEventListener("click", () => $("settings").showModal());
+$("open-settings").addEventListener("click", () => { checkBoxes(); $("settings").showModal(); });
 $("open-rules").addEventListener("click", async () => {
   try { $("rules").lastElementChild.replaceChildren(...markdown((await ask(`games/${game}/rules`, { language })).page)); } catch (error) { complain(error); return; }
   $("rules").showModal();

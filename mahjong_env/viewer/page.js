@@ -109,6 +109,9 @@ const isTold = ({ event, table }) => view === "all" || event.person === Number(v
   || (event.type !== "pass" && table.offered[0] < 0);
 const isSeen = (frame) => isTold(frame) || frame.to_act === Number(view);
 
+// The kind of a concealed kong is its owner's secret, where the rules hide it.
+const asSeen = (event) => (event.type === "concealed kong" && data.hidesConcealedKongs && view !== "all" && event.person !== Number(view) ? { ...event, tile: -1 } : event);
+
 function show(index) {
   at = Math.max(0, Math.min(frames.length - 1, index));
   const frame = frames[at];
@@ -119,7 +122,7 @@ function show(index) {
   while (told > 0 && !isTold(frames[told])) told -= 1;
   document.documentElement.lang = language === "en" ? "en" : "zh";
   facts(table, ...Object.entries(data.knobs).map(([name, value]) => `${name}=${value}`));
-  $("event").textContent = eventText(frames[told].event);
+  $("event").textContent = eventText(asSeen(frames[told].event));
   lay(frame, first);
   $("slider").max = frames.length - 1;
   $("slider").value = at;
@@ -208,7 +211,7 @@ function follow() {
   const [frame, seat = unasked] = location.hash.slice(1).split(",");
   view = seat === "all" || (/^[0-9]$/.test(seat) && Number(seat) < data.people) ? seat : unasked;
   label();
-  show(Number(frame) - 1 || 0);
+  show(Math.trunc(Number(frame)) - 1 || 0);
 }
 
 function start() {

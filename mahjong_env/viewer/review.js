@@ -4,7 +4,7 @@ Object.assign(words.en, {
   reviewOf: (who) => (who === "you" ? "Your choices" : `The choices of ${who}`),
   agreement: (best, all, mistakes) => `In ${all - mistakes} of ${all} choices (${Math.round((1 - mistakes / all) * 100)} %) nothing was clearly better, and ${best} of them came out best. ${mistakes === 1 ? "1 mistake" : `${mistakes} mistakes`}.`,
   lostAll: "Points lost to the review's own choices", worst: "What cost most", byHand: "Hand by hand", mistakes: "mistakes", lost: "lost", result: "result",
-  results: { won: "won", gave: "dealt in", drawn: "drawn", other: "lost" }, askFirst: "Ask me first",
+  results: { won: "won", gave: "dealt in", drawn: "drawn", other: "lost", out: "sat out" }, askFirst: "Ask me first",
   found: (right, all) => `Your answers: ${right} of ${all} are the best.`,
   method: "How this is found",
   about: (worlds, agents, hindsight) => `Every action that was possible is played on the same ${worlds} worlds, ${hindsight ? "with the true hidden tiles" : "which agree with what could be seen"}, and then ${agents} at all seats to the end of the hand. An interval in brackets holds in 95 of 100 cases, whichever action is the best; a mistake is a choice whose interval lies below 0. For the sum of points lost, half of the worlds choose and the other half measure.`,
@@ -22,7 +22,7 @@ Object.assign(words.zh, {
   reviewOf: (who) => `${who}的选择`,
   agreement: (best, all, mistakes) => `${all} 个选择中有 ${all - mistakes} 个（${Math.round((1 - mistakes / all) * 100)}%）没有明显更好的，其中 ${best} 个得分最高；失误 ${mistakes} 个。`,
   lostAll: "比复盘的选择少得的分数", worst: "损失最大的选择", byHand: "逐局", mistakes: "失误", lost: "损失", result: "结果",
-  results: { won: "胡", gave: "点炮", drawn: "流局", other: "别人胡" }, askFirst: "先问我",
+  results: { won: "胡", gave: "点炮", drawn: "流局", other: "别人胡", out: "轮空" }, askFirst: "先问我",
   found: (right, all) => `你的回答：${all} 个中 ${right} 个最佳。`,
   method: "如何得出",
   about: (worlds, agents, hindsight) => `每个可行的动作都在同样的 ${worlds} 个牌局上打出（${hindsight ? "暗牌为真实的牌" : "暗牌与当时所见相符"}），之后四家由${agents}打到本局结束。方括号是区间：无论哪个动作最佳，100 次中有 95 次成立；区间全在 0 以下的选择算失误。损失总分由一半牌局选择、另一半计量。`,
@@ -110,15 +110,16 @@ function summarise() {
     make("label", {}, box, ` ${say().askFirst}`), ...(review.playOn ? [make("a", { id: "to-table", href: review.playOn.slice(0, -1) }, say().toTable)] : []),
     make("details", open("by-hand"), make("summary", {}, say().byHand), byHand()),
     make("details", open("method"), make("summary", {}, say().method),
-      make("p", {}, say().about(worlds, [...new Set(review.agents)].map((name) => say().agents?.[name] ?? name).join(", "), review.hindsight))));
+      make("p", {}, say().about(worlds, [...new Set(review.agents)].map(agentText).join(", "), review.hindsight))));
 }
 
 function byHand() {
   const rows = beginnings.map((first, hand) => {
     const last = (beginnings[hand + 1] ?? frames.length) - 1;
-    const { event, points } = frames[last];
+    const { event, points, table } = frames[last];
+    const satOut = table.sits_out.some(([name]) => personOf(name) === who);
     const choices = own().filter((choice) => choice.hand === hand);
-    const result = event.type !== "end" ? "" : say().results[event.winner === who ? "won" : event.winner < 0 ? "drawn" : event.from === who ? "gave" : "other"];
+    const result = event.type !== "end" ? "" : say().results[satOut ? "out" : event.winner === who ? "won" : event.winner < 0 ? "drawn" : event.from === who ? "gave" : "other"];
     const row = cells("", result, points[who] - frames[first].points[who], choices.filter(isMistake).length, "");
     row.firstChild.append(goes([say().hand(frames[first].table.hand_number)], first));
     row.lastChild.className = "number";

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, Final
 
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.notation import parse_kind
 from mahjong_env.basics.tiles import KIND_NAMES
-from mahjong_env.drawing.table import Table, read_table
+from mahjong_env.drawing.table import Discard, Place, Table, read_table
 from mahjong_env.drawing.text import chinese_names, standings
+from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
 from mahjong_env.rulebook.drawing import LANGUAGES, situation_of
 from mahjong_env.rulebook.page import meanings, row_examples
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Receipt
+from mahjong_env.state.arrays import Phase
 
 Reason = tuple[str, bool]
 """A word of `REASONS`, and whether the share differs because this person is the dealer; ("", False) for nothing."""
@@ -30,7 +32,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "gave": ("gave the winning tile", "点炮"),
     "robbed": ("the winning tile was robbed from this player's kong", "被抢杠"),
     "everyone": ("everybody pays a share", "各家都付"),
-    "responsible": ("is responsible for the win and pays for all", "包牌 一家全付"),
+    "responsible": ("is responsible for the win: the others pay nothing", "包牌 其他家不付"),
     "kong": ("made the kong", "开杠"),
     "for kong": ("pays for the kong", "付杠钱"),
     "gave kong": ("gave the fourth tile", "放杠"),
@@ -64,18 +66,20 @@ def reasons_of_a_win(
         return [NOTHING] * len(payments)
     payers = [person for person in held if person != winner and payments[person] < 0]
     # Where points may not fall below zero, others may have had nothing to pay with.
-    could_pay = [person for person, points in held.items() if person != winner and points]
-    is_alone = len(payers) == 1 and (len(could_pay) > 1 or not any(held.values()))
+    could_pay = [person for person, points in held.items() if person != winner and (points or not any(held.values()))]
+    everybody_pays = source in ("draw", "flowers")
+    somebody_is_spared = any(person not in payers for person in could_pay)
+    is_responsible = somebody_is_spared and (everybody_pays or len(payers) == 1)
     shares_differ = len({payments[person] for person in payers}) > 1
     by_giver = "robbed" if source == "kong" else "gave"
-    everyone = source if source in ("draw", "flowers") else "everyone"
+    everyone = source if everybody_pays else "everyone"
 
     def reason(person: int) -> Reason:
         if person == winner and payments[person]:
             return "winner", False
         if person not in payers:
             return NOTHING
-        word = by_giver if person == giver else "responsible" if is_alone else everyone
+        word = by_giver if person == giver else "responsible" if is_responsible else everyone
         return word, shares_differ and person == dealer
 
     return [reason(person) for person in range(len(payments))]
@@ -101,7 +105,8 @@ def reasons_of_a_kong(payments: Sequence[int], event: Mapping[str, Any]) -> list
 
 Frame = dict[str, Any]
 """``table`` (`Table` as a dictionary, all hands open), ``event``, ``points`` by person, and where there are any
-``paid`` by person, and ``note``: what is known of the choice of who acts next, with the action that was ``chosen``."""
+``paid`` by person, and ``note``: what is known of the choice of who acts next, with the action that was ``chosen``.
+Where the one who acts next is asked out of turn, ``in_turn`` is the person whose turn it is for all others."""
 
 
 def frames_of(record: GameRecord) -> Iterator[Frame]:
@@ -117,7 +122,7 @@ def frames_of(record: GameRecord) -> Iterator[Frame]:
         person, before = int(engine.seat_to_act[0]), read_table(engine)
         offered = before.offered[0]
         result = replay.step()
-        event = _event(person, action, offered)
+        event = event_of(person, action, offered)
         rewards = result.rewards[0].tolist()
         if not result.hand_over[0]:
             yield _frame(replay, event, rewards)
@@ -136,6 +141,9 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
         "points": replay.engine.points[0].tolist(),
         "to_act": int(replay.engine.seat_to_act[0]),
     }
+    in_turn = _in_turn(replay.engine)
+    if in_turn != frame["to_act"]:
+        frame["in_turn"] = in_turn
     if rewards is not None and any(rewards):
         frame["paid"] = rewards
         frame["reasons"] = reasons_of_a_kong(rewards, event)
@@ -147,8 +155,24 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
     return frame
 
 
-def _event(person: int, action: int, offered: int) -> dict[str, Any]:
-    """The event of an action: its verb, and the tile that it is about."""
+def _in_turn(engine: Engine) -> int:
+    """The person whose turn it is for those who are not asked (`View.turn`); -1 when the match is over."""
+    state = engine.state
+    if state.phase[0] == Phase.OVER:
+        return -1
+    is_claim = state.phase[0] == Phase.CLAIM
+    seat = (int(state.offered_by[0]) + 1) % engine.num_seats if is_claim else int(state.turn[0])
+    return int(state.person_at[0, seat])
+
+
+def event_of(person: int, action: int, offered: int) -> dict[str, Any]:
+    """The event of an action: its verb, and the tile that it is about.
+
+    Args:
+        person: who has chosen it.
+        action: its number.
+        offered: the kind that was asked about, -1 for none.
+    """
     verb, _, last = ACTIONS[action].rpartition(" ")
     if last in KIND_NAMES:
         return {"type": verb, "person": person, "tile": KIND_NAMES.index(last)}
@@ -188,6 +212,16 @@ def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
     }
 
 
+def _discarded(place: Place, discard: Mapping[str, Any], rules: Rules) -> Place:
+    """A place after a discard, if it is this person's."""
+    if place.person != discard["person"]:
+        return place
+    kind, held = discard["tile"], [*place.hand, *([] if place.drawn is None else [place.drawn])]
+    held.remove(kind)
+    thrown = Discard(kind, rules.shows_drawn and kind == place.drawn, 0)
+    return replace(place, hand=tuple(sorted(held)), drawn=None, river=(*place.river, thrown))
+
+
 def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:
     """The end of a hand: its rows, and who pays what and why.
 
@@ -199,6 +233,9 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     """
     outcome = result.outcome
     payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
+    if last is not None and last["type"] == "discard":  # nobody could claim it: the table before does not show it
+        places = (place and _discarded(place, last, rules) for place in before.places)
+        before = replace(before, places=tuple(places))
     places = [place for place in before.places if place is not None]
     dealer = next((place.person for place in places if place.is_dealer), -1)
     held = {place.person: place.points for place in places}

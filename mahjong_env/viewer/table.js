@@ -10,6 +10,7 @@ const words = {
     steps: { hand: "Hand", step: "Step" }, play: "Play", pause: "Pause", left: "tiles left", indicator: "turned up",
     dealer: "dealer", dice: "dice", points: "Points", nobody: "nobody", you: "you", player: (number) => `player_${number}`,
     hand: (number, of) => (of ? `hand ${number} of ${of}` : `hand ${number}`), round: (wind) => `${wind} round`,
+    sitsOut: (who, points) => `${who === "you" ? "you sit out" : `${who} sits out`} (${points})`,
     thought: (who) => (who === "you" ? "Your choice" : `The choice of ${who}`), chosen: "played", expected: "expected points", probability: "probability",
     promised: "points that it promises", more: "points more than the action played, with its 95 % interval",
     keys: "Keys: ← → one step, Home End previous and next hand, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
@@ -32,6 +33,7 @@ const words = {
       "claimed kong": (who, tile, giver) => `${does(who, "claims")} ${tile} from ${giver}: a kong.`,
       win: (who) => `${does(who, "says")} win.`,
       pass: (who, tile) => `${does(who, "passes")}${tile ? ` on ${tile}` : ""}.`,
+      "kong paid": () => "The kong is paid.",
     },
     wins: {
       draw: (who, tile) => `${does(who, "wins")} by self-draw with ${tile}.`,
@@ -50,6 +52,7 @@ const words = {
     steps: { hand: "局", step: "步" }, play: "播放", pause: "暂停", left: "张剩余", indicator: "翻牌", dealer: "庄",
     dice: "骰子", points: "分数", nobody: "无人", you: "你", player: (number) => `${number} 号`,
     hand: (number, of) => (of ? `第 ${number}/${of} 局` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
+    sitsOut: (who, points) => `${who}轮空 (${points})`,
     thought: (who) => `${who}的选择`, chosen: "所打", expected: "期望分数", probability: "概率",
     promised: "预期分数", more: "比所打的多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 上一局、下一局，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
@@ -73,6 +76,7 @@ const words = {
       "claimed kong": (who, tile, giver) => `${who} 杠 ${giver} 的 ${tile}。`,
       win: (who) => `${who} 胡。`,
       pass: (who, tile) => `${who} 过${tile ? ` ${tile}` : ""}。`,
+      "kong paid": () => "付杠钱。",
     },
     wins: {
       draw: (who, tile) => `${who} 自摸 ${tile}。`,
@@ -142,8 +146,8 @@ function tileName(kind) {
 
 // An agent by its name: what stands behind a colon is nobody's word.
 function agentText(name) {
-  const [, kind, rest] = /^([\w-]*)(.*)$/.exec(name);
-  return (say().agents?.[kind] ?? kind) + rest;
+  const [, kind, rest] = /^([\w-]*)(.*)$/s.exec(name);
+  return (Object.hasOwn(say().agents ?? {}, kind) ? say().agents[kind] : kind) + rest;
 }
 
 function person(number) {
@@ -216,7 +220,9 @@ function place(frame, where, slot) {
   const shown = table.places[slot];
   const isOpen = view === "all" || Number(view) === shown.person || event.type === "end";
   const hasWon = event.type === "end" && event.winner === shown.person;
-  const isTurn = event.type !== "end" && table.turn === slot;
+  // Who is asked out of turn is seen by that person alone.
+  const isAsked = view === "all" || !("in_turn" in frame) || Number(view) === frame.to_act;
+  const isTurn = event.type !== "end" && (isAsked ? table.turn === slot : frame.in_turn === shown.person);
   const counters = shown.counters.map(([name, value]) => `${data.marks[name]?.[language === "en" ? 0 : 1] ?? name.replaceAll("_", " ")}: ${value}`);
   const about = [...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
   const paid = (event.type === "end" ? event.payments : frame.paid)?.[shown.person];
@@ -286,11 +292,14 @@ for (const type of ["pointerover", "focusin"]) {
 const titleText = () => (language === "en" ? data.title : data.chinese);
 const named = ({ title, chinese }) => (language === "en" ? [title, " ", make("span", { lang: "zh" }, chinese)] : [chinese]);
 
+const personOf = (name) => Number(name.slice(name.lastIndexOf("_") + 1)); // "player_3"
+
 // What stays the same through a hand, above the table.
 function facts(table, ...more) {
   $("title").replaceChildren(...named(data));
   $("facts").textContent = [say().hand(table.hand_number, table.num_hands), say().round(say().winds[table.round_wind]),
-    table.deal_words[language === "en" ? 0 : 1], table.dice ? `${say().dice} ${table.dice}` : "", ...more].filter(Boolean).join(" · ");
+    table.deal_words[language === "en" ? 0 : 1], table.dice ? `${say().dice} ${table.dice}` : "",
+    ...table.sits_out.map(([name, held]) => say().sitsOut(person(personOf(name)), held)), ...more].filter(Boolean).join(" · ");
 }
 
 function middle(table) {
@@ -307,7 +316,8 @@ function middle(table) {
 
 function eventText(event) {
   if (event.type === "end") {
-    if (event.winner < 0) return say().drawn;
+    const last = event.last?.type === "discard" ? eventText(event.last) : "";
+    if (event.winner < 0) return [last, say().drawn].filter(Boolean).join(language === "en" ? " " : "");
     return say().wins[event.source](person(event.winner), tileName(event.tile), person(event.from));
   }
   const giver = "from" in event ? person(event.from) : "";

@@ -3,6 +3,7 @@
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import sleep
@@ -19,9 +20,9 @@ from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.play.hints import why_not
 from mahjong_env.play.match import play_on_command, review_command, show_command
 from mahjong_env.play.words import matching
-from mahjong_env.records import read_records
+from mahjong_env.records import RecordWriter, read_records
 from mahjong_env.testing import eager_actions
-from support.playing import match_of
+from support.playing import last_flower, match_of
 
 
 class Script:
@@ -198,6 +199,13 @@ def test_why_an_action_is_refused(played, refused, reason):
     assert why_not(engine, action(refused)).startswith(reason)
 
 
+def test_a_flower_that_cannot_be_replaced_is_not_the_opening():
+    engine = last_flower().engine
+    assert why_not(engine, action("discard 1z")) == (
+        "it is not your turn: you are asked because the last flower cannot be replaced"
+    )
+
+
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_there_is_always_a_reason(variant):
     engine = make_engine(variant, 1, seed=11, auto_reset=True)
@@ -261,10 +269,23 @@ def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
     (record,) = read_records(path)
     assert (match.person, match.rules.name, match.engine.num_hands) == (2, "hebei", 2)
     match.leave()
+    # The same opponents sit there, unless others are named; what cannot be seated by its name is not looked for.
+    with RecordWriter(path) as writer:
+        writer.write(replace(record, agents=("greedy", "you", "closed-greedy")))
+        writer.write(replace(record, agents=("you", "greedy", "evil.py:Agent")))
+    again = ["play", "--browser", "--from", str(path), "--match", "2", "--seat", "1", "--no-open"]
+    for others, names in (
+        ([], ["greedy", "you", "closed-greedy"]),
+        (["--agents", "random"], ["random", "you", "random"]),
+    ):
+        assert main([*again, *others]) == 0
+        assert begun[-1].names == names
+        begun[-1].leave()
     capsys.readouterr()
     for wrong, said in (
         (["--at", "100000"], f"before the end of its {len(record.actions)} actions, not from 100000"),
-        (["--match", "2"], "has no match 2"),
+        (["--match", "4"], "has no match 4"),
+        (["--match", "3"], "'evil.py:Agent', which cannot be seated by name: say with --agents"),
         (["--variant", "hebei"], "a match has its own rules"),
         (["--seat", "3"], "--seat is a person from 0 to 2"),
     ):
@@ -274,8 +295,18 @@ def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
     assert "--from goes with --browser" in capsys.readouterr().err
 
 
-def test_commands_quote_files_that_need_it():
-    assert show_command("my games.jsonl") == 'python -m mahjong_env show "my games.jsonl" --html page.html'
+@pytest.mark.parametrize(
+    ("system", "file", "written"),
+    [
+        ("posix", "games.jsonl", "games.jsonl"),
+        ("posix", "my games.jsonl", "'my games.jsonl'"),
+        ("posix", "a$(id).jsonl", "'a$(id).jsonl'"),
+        ("nt", r"C:\my games.jsonl", r'"C:\my games.jsonl"'),
+    ],
+)
+def test_commands_quote_files_that_need_it(system, file, written, monkeypatch):
+    monkeypatch.setattr("os.name", system)
+    assert show_command(file) == f"python -m mahjong_env show {written} --html page.html"
 
 
 def test_the_first_tutorial_says_what_may_be_written():

@@ -15,8 +15,9 @@ from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.play.hints import advice, prospects, win_now
 from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
+from mahjong_env.viewer.story import frames_of
 from support.marks import variants
-from support.playing import Throws, match_of
+from support.playing import Throws, match_of, paid_late
 
 
 def play(match, rng, choose=None):
@@ -96,6 +97,38 @@ def test_points_and_frames_lead_to_the_record(variant, person):
     for event in ends:
         for amount, (word, _) in zip(event["payments"], event["reasons"], strict=True):
             assert bool(amount) == bool(word)
+
+
+def test_a_kong_that_may_be_robbed_is_paid_when_it_stands():
+    match = paid_late()
+    wanted = ("discard 5s", "discard 6z", "pass")
+    states = list(play(match, None, lambda legal: next(one for one in wanted if one in legal)))
+    seen = {id(frame): frame for state in states for frame in state["frames"]}.values()
+    told = [(frame["event"]["type"], frame["points"], frame.get("paid")) for frame in seen][-4:]
+    assert told == [
+        ("added kong", [50, 50, 50], None),
+        ("asked", [50, 50, 50], None),
+        ("kong paid", [49, 52, 49], [-1, 2, -1]),
+        ("end", [45, 60, 45], [-4, 8, -4]),
+    ]
+    plates = [[place["points"] for place in frame["table"]["places"] if place] for frame in seen]
+    assert plates == [frame["points"] for frame in seen]
+    # For the third person, too, whose match begins when that one has passed and the first one is asked.
+    played = match.record.actions.index(action("added kong 5s")) + 2
+    other = PersonsMatch(match.rules, [Throws(), Throws(), None], seed=1, begun=(match.record, played))
+    assert [frame["points"] for frame in other.frames[:2]] == [[50, 50, 50], [49, 52, 49]]
+
+
+def test_the_last_discard_of_a_drawn_hand_is_shown():
+    match = match_of("wuhan", seed=1, agent=Throws())
+    list(play(match, None, lambda legal: "pass" if "pass" in legal else legal[0]))
+    discards = sum(ACTIONS[number].startswith("discard ") for number in match.record.actions)
+    for end in (match.frames[-1], list(frames_of(match.record))[-1]):
+        places = end["table"]["places"]
+        assert end["event"]["winner"] < 0
+        assert end["event"]["last"]["type"] == "discard"
+        assert sum(len(place["river"]) for place in places) == discards
+        assert [(len(place["hand"]), place["drawn"]) for place in places] == [(13, None)] * 4
 
 
 def test_an_agent_that_fails_leaves_no_question_to_answer_for_it():

@@ -7,6 +7,7 @@ import numpy as np
 
 import mahjong_env
 from mahjong_agents import make_agent
+from mahjong_env import ACTIONS, Deal
 from mahjong_env.basics.actions import PASS
 from mahjong_env.engine.batch import Engine
 from mahjong_env.play.lobby import Lobby
@@ -39,6 +40,28 @@ def match_of(rules, seed=3, person=0, agent="greedy", num_hands=1, deal=None, **
         recorder.reset(deals=deal)
         settings["begun"] = recorder.so_far()[0], 0
     return PersonsMatch(rules, agents, seed=seed, num_hands=num_hands, hints=make_agent("greedy"), **settings)
+
+
+def last_flower():
+    """In Taiwan the person draws an eighth flower when no tile is left to replace it."""
+    hands = ("147m 258p 369s 1234567z 9m", "258m 369p 147s F1 F2 F3 F4 S1 S2 S3", "369m 147p 258s 1234567z", "")
+    tiles = {"draws": "S4", "replacements": "1z 2z 3z 4z 5z 6z 7z"}
+    return match_of("taiwan", seed=5, person=1, agent=Throws(), deal=Deal(hands=hands, **tiles, tiles_left=1))
+
+
+def paid_late():
+    """The first "pass" lets a kong stand that the person could rob; the same player wins with its replacement."""
+
+    class Adds:
+        name = "greedy"
+
+        def act(self, view, rng):
+            legal = [ACTIONS[number] for number in np.flatnonzero(view.action_mask[0])]
+            wanted = ["pung"] * int(view.own_person[0] == 1) + ["pass", "win", "added kong 5s", "discard 1z", *legal]
+            return np.array([ACTIONS.index(next(one for one in wanted if one in legal))])
+
+    hands = ("123m 456p 678p 46s 22z 5s", "123m 456m 789m 55s 9s 1z", "234m 678m 678p 46s 44z")
+    return match_of("hebei", agent=Adds(), deal=Deal(hands=hands, draws="1z 6z 5s", replacements="9s"))
 
 
 def lobby():

@@ -212,6 +212,8 @@ HELD = {0: 50, 1: 50, 2: 50, 3: 50}
         ([6, -6, 0, 0], "discard", 2, HELD, ["winner", "responsible", "", ""]),
         ([6, -6, 0, 0], "draw", -1, HELD, ["winner", "responsible", "", ""]),
         ([6, -6, 0, 0], "draw", -1, dict.fromkeys(range(4), 0), ["winner", "responsible", "", ""]),
+        ([6, -3, -3, 0], "draw", -1, HELD, ["winner", "responsible", "responsible", ""]),
+        ([6, -3, -3, 0], "draw", -1, {0: 50, 1: 50, 2: 50, 3: 0}, ["winner", "draw", "draw", ""]),
         ([6, -6, 0, 0], "draw", -1, {0: 50, 1: 50, 2: 0, 3: 0}, ["winner", "draw", "", ""]),  # the others had nothing
     ],
 )
