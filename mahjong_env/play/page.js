@@ -439,8 +439,7 @@ const KEYS = { w: "win", p: "pung", c: "chow", k: "kong", x: "pass" };
 
 document.addEventListener("pointerdown", (event) => { pointer = event.pointerType; }, true);
 for (const type of ["keydown", "keyup"]) {
-  document.addEventListener(type, (event) => { // Space hurries, and plays nothing
-    // elsewhere it presses buttons and scrolls
+  document.addEventListener(type, (event) => { // Space hurries, and plays nothing; other buttons and boxes have it as ever
     if (event.key !== " " || (event.target !== document.body && !event.target.closest("#ask, #table .own .hand button"))) return;
     event.preventDefault();
     if (type === "keydown" && hurry) hurry();

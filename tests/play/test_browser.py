@@ -7,8 +7,19 @@ import pytest
 import mahjong_env
 from mahjong_env import Deal
 from mahjong_training.config import ReviewConfig
-from support.browser import NARROW, WIDE, chromium, emulate, messages, texts, wait
-from support.playing import AT_ONCE, READY, Throws, advised, answering, lobby, match_of, tap
+from support.browser import NARROW, WIDE, chromium, emulate, english_left, messages, text, texts, wait
+from support.playing import (
+    AT_ONCE,
+    READY,
+    Throws,
+    advised,
+    answering,
+    last_flower,
+    lobby,
+    match_of,
+    paid_late,
+    tap,
+)
 
 
 def chows_in_three_ways():
@@ -91,6 +102,93 @@ def test_a_finger_lifts_a_tile_before_it_plays_it():
         wait(browser, READY)
         assert browser.execute_script("return [language, chosen.sound, chosen.pace]") == ["zh", True, 0]
         assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_claims_are_passed_until_the_next_turn():
+    from selenium.webdriver.common.keys import Keys
+
+    with answering(chows_in_three_ways) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        # Beside the tiles and what may be done Space presses a button.
+        browser.find_element("id", "open-settings").send_keys(Keys.SPACE)
+        assert wait(browser, "document.getElementById('settings').open")
+        browser.find_element("id", "noClaims").click()
+        assert browser.execute_script("return [chosen.noClaims, $('noClaims').checked]") == [True, True]
+        # What lies under a dialog hears no keys.
+        legal = browser.execute_script("return state.legal")
+        browser.execute_script("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'h', bubbles: true}))")
+        assert browser.execute_script("return busy") is False
+        browser.find_element("css selector", "#settings [data-close]").click()
+        browser.execute_script("answer(arguments[0])", legal[-1])
+        wait(browser, f"state.position === 2 && state.phase === TURN && {READY}")
+        assert shown_melds(browser) == []
+        assert browser.execute_script("return [chosen.noClaims, $('noClaims').checked]") == [False, False]
+        # Two kongs that nobody sees the tiles of are two.
+        kong = "{event: {type: 'concealed kong', person: 1, tile: -1}, table: shown.table}"
+        browser.execute_script(f"$('log').replaceChildren(); for (const one of [1, 2]) log({kong})")
+        assert len(texts(browser, "#log p")) == 2
+        assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_a_kong_is_paid_once_and_when_it_stands():
+    with answering(paid_late) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        for number, name in enumerate(("discard 5s", "discard 6z"), 1):
+            browser.execute_script("answer(arguments[0])", name)
+            wait(browser, f"state.position === {number} && {READY}")
+        assert "Do you rob 5 of Bamboo?" in text(browser, "#event")
+        assert texts(browser, ".plate .points") == ["50"] * 3
+        assert text(browser, "#reasons") == ""
+        browser.execute_script("answer('pass')")
+        wait(browser, f"state.waitsFor === 'over' && {READY}")
+        assert texts(browser, "#log p")[-2] == "The kong is paid."
+        assert [one.split()[0] for one in texts(browser, ".plate .points")] == ["45", "60", "45"]
+        assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_it_is_said_why_one_is_asked_and_who_sits_out():
+    with answering(last_flower) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        assert "The last flower cannot be replaced: do you want to win?" in text(browser, "#event")
+        browser.find_element("id", "language").click()
+        assert "最后一张花无牌可补" in text(browser, "#event")
+        assert english_left(browser) == []
+    rules = mahjong_env.rules("hebei", rotation=True)
+    with answering(lambda: match_of(rules, person=3, num_hands=3)) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, "shown")
+        browser.execute_script(f"{AT_ONCE}; hurry?.()")
+        wait(browser, f"state.waitsFor === 'next' && {READY}")
+        assert "you sit out (50)" in text(browser, "#facts")
+        browser.find_element("id", "language").click()
+        assert "你轮空 (50)" in text(browser, "#facts")
+
+
+@pytest.mark.thorough
+def test_the_lobby_has_the_settings_and_says_what_is_wrong():
+    with answering(lobby()) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, "looked && true")
+        browser.execute_script("set('passes', true)")
+        browser.refresh()
+        wait(browser, "looked && true")
+        browser.find_element("id", "open-settings").click()
+        assert browser.execute_script("return $('passes').checked")
+        browser.execute_script(
+            "$('settings').close(); Object.assign(wanted, {variant: 'mcr', knobs: ['private_walls=True']}); look()"
+        )
+        assert "needs flower_tiles=False" in wait(browser, "$('error').textContent")
+        browser.find_element("id", "language").click()
+        wait(browser, "language === 'zh' && $('error').textContent.includes('needs')")
+        assert [one for one in english_left(browser) if "needs" in one] == []
 
 
 SHOWN = """

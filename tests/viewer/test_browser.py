@@ -7,9 +7,10 @@ import pytest
 
 import mahjong_agents
 import mahjong_env
+from mahjong_env import Deal
 from mahjong_env.viewer import viewer_html
 from mahjong_env.viewer.story import frames_of
-from support.browser import NARROW, WIDE, chromium, messages, text, wait
+from support.browser import NARROW, WIDE, chromium, messages, text, texts, wait
 from support.recorded import Collector, recorded
 
 
@@ -139,4 +140,56 @@ def test_a_receipt_adds_up(tmp_path, size):
         browser.find_element("id", "language").click()
         assert "这手牌值" in text(browser, "#reasons .receipt > .formula")
         assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_a_seat_sees_no_more_than_it_did(tmp_path):
+    """Somebody else's concealed kong is of a hidden tile, and who is asked out of turn is not marked."""
+    engine = mahjong_env.make_engine("hebei", 1, seed=1)
+    recorder = Collector(engine, agents=("constructor", "two\nlines", "c"))
+    recorder.reset(
+        deals=Deal(hands=("7777z 147m 258p 369s 1z", "147p 258s 369m 1234z", "11z 1m 2p 3s 4m 5p"), dealer=0)
+    )
+    for name in ("concealed kong 7z", "discard 1z"):
+        recorder.step([mahjong_env.action(name)])
+    (record, *_) = recorder.so_far()
+    assert int(engine.seat_to_act[0]) == 2
+    page = tmp_path / "page.html"
+    page.write_text(viewer_html(record), encoding="utf-8")
+    lit = "return Number(document.querySelector('#table .turn').dataset.person)"
+    with chromium(WIDE) as browser:
+        browser.get(f"{page.as_uri()}#2.5")
+        assert text(browser, "#place") == "2 / 3"
+        assert text(browser, "#event") == "constructor (0) declares a concealed kong of Red Dragon."
+        assert texts(browser, "#table h2") == ["constructor (0)", "two\nlines (1)", "c (2)"]
+        browser.execute_script("look('1')")
+        assert text(browser, "#event") == "constructor (0) declares a concealed kong of a hidden tile."
+        browser.execute_script("look('0')")
+        assert "Red Dragon" in text(browser, "#event")
+        for view, person in (("all", 2), ("2", 2), ("0", 1), ("1", 1)):
+            browser.execute_script("show(2); look(arguments[0])", view)
+            assert browser.execute_script(lit) == person, view
+        assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_who_sits_out_is_named(tmp_path):
+    record = recorded("hebei", 2, agents=("a", "b", "c", "you"), num_hands=3, rotation=True)
+    review = {
+        "agents": ["greedy"],
+        "worlds": [8, 8],
+        "hindsight": False,
+        "lost": {"3": [-1.0, 0.0, 1.0]},
+        "choices": [],
+    }
+    page = tmp_path / "page.html"
+    page.write_text(viewer_html(record, review | {"patterns": {}, "ends": {}}), encoding="utf-8")
+    with chromium(WIDE) as browser:
+        browser.get(page.as_uri())
+        assert "you sit out (50)" in text(browser, "#facts")
+        browser.execute_script("show(beginnings[2])")
+        assert "b (1) sits out (52)" in text(browser, "#facts")
+        results = texts(browser, "#by-hand tbody td:nth-child(2)")
+        assert [result == "sat out" for result in results] == [True, True, False]
         assert messages(browser) == []

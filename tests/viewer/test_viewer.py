@@ -12,8 +12,9 @@ import pytest
 import mahjong_env
 from mahjong_env import MahjongError, RecordError, score
 from mahjong_env.cli import main
+from mahjong_env.drawing.table import seen_table
 from mahjong_env.drawing.text import standings
-from mahjong_env.records import GameRecord, RecordWriter
+from mahjong_env.records import GameRecord, RecordWriter, Replay
 from mahjong_env.viewer import Explained, notebook_html, show, viewer_html
 from mahjong_env.viewer.story import (
     NOTHING,
@@ -24,6 +25,7 @@ from mahjong_env.viewer.story import (
     reasons_of_a_kong,
     reasons_of_a_win,
 )
+from support.marks import variants
 from support.recorded import recorded
 
 
@@ -58,6 +60,20 @@ def test_every_action_has_its_frame(variant):
         turn, winner = frame["table"]["turn"], frame["event"]["winner"]
         assert (turn is None) == (winner < 0)
         assert turn is None or frame["table"]["places"][turn]["person"] == winner
+
+
+@pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
+def test_others_see_whose_turn_it_is_and_not_who_is_asked(variant):
+    record = recorded(variant)
+    replay, asked = Replay(record), 0
+    for frame in list(frames_of(record))[: len(record.actions)]:
+        engine, to_act = replay.engine, frame["to_act"]
+        other = next(place["person"] for place in frame["table"]["places"] if place and place["person"] != to_act)
+        seen = seen_table(engine.view(seats=other))
+        assert seen.places[seen.turn].person == frame.get("in_turn", to_act)
+        asked += "in_turn" in frame
+        replay.step()
+    assert asked
 
 
 def test_a_win_is_told_with_its_rows_and_payments():
