@@ -29,6 +29,7 @@ from proof.batches import random_knobs
 from tools.fit import strength
 
 SEED = 2_345_678
+_REFERENCE = "the reference agent"
 PARTS = ("carried", "house", "learned")
 
 
@@ -54,7 +55,7 @@ def main() -> None:
             line(name, [f"`{spec}`", *house_rules(name, spec, arguments.tables, arguments.deals)])
     if "learned" in arguments.parts:
         head(["learned on from", *(f"in {VARIANTS[name].title}" for name in arguments.into)])
-        for policy in ["greedy", *names]:
+        for policy in [_REFERENCE, *names]:
             line(policy, [learned(policy, name, arguments) for name in arguments.into])
 
 
@@ -89,7 +90,7 @@ def house_rules(variant: str, spec: str, tables: int, deals: int) -> list[str]:
 
 def learned(policy: str, variant: str, arguments: argparse.Namespace) -> str:
     """Return what a policy brings in a variant after it has learned there."""
-    teacher = None if policy == "greedy" else f"policy:{policy}"
+    teacher = reference_agent(VARIANTS[variant]).name if policy == _REFERENCE else f"policy:{policy}"
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
         sizes = {"hands": 12_288 + arguments.hands, "critic_hands": 12_288, "tables": 2048, "learning_rate": 1e-2}
         few = dict.fromkeys(("evaluation_deals", "gate_deals"), 2) | {"evaluations": 1}

@@ -136,8 +136,8 @@ FAULTS = (
         "training/learning/test_run.py",
         (
             "gate-turned-round",
-            "one.points_by_deal(0) - other.points_by_deal(0)",
-            "other.points_by_deal(0) - one.points_by_deal(0)",
+            "one.points_per_hand(0) - other.points_per_hand(0)",
+            "other.points_per_hand(0) - one.points_per_hand(0)",
             "wins_more",
         ),
         ("gate-on-the-deals-of-the-run", "seed=gate_seed(seed, number + _MOST_GATES * place)", "seed=seed", "own_gate"),
@@ -218,8 +218,8 @@ FAULTS = (
         "training/evaluation/test_results.py",
         (
             "difference-turned-round",
-            "(one.points_by_deal(agent) - ",
-            "(-one.points_by_deal(agent) + ",
+            "more = one.points_by_deal(agent) - ",
+            "more = -one.points_by_deal(agent) + ",
             "TestDifference",
         ),
     ),

@@ -131,6 +131,8 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
 
 def _command(config: dict) -> str:
     """Return the command line that repeats a run."""
+    if "totals before" in config:
+        raise SystemExit("the run has been gone on with up to more hands, which no one command repeats: say --command")
     words = ["mahjong-env train", f"--variant {config['variant']}"]
     for name, usual in asdict(TrainConfig(variant=config["variant"])).items():
         if name not in config:

@@ -12,6 +12,8 @@ from mahjong_training.evaluation.standing import CEILINGS
 
 DRAWN: Final = Deal(dealer=None, dealer_streak=None)
 """A hand of which nothing is named."""
+_HANDS: Final = 320_000
+_STEPS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +93,9 @@ class TrainSb3Config(PpoSettings, RunConfig):
 
     folder_suffix: ClassVar[str] = "-sb3"
 
-    total_steps: int = 1_000_000
+    total_steps: int | None = None
     """Decisions that PPO learns from at most, in whole updates of --tables times --n-steps; those
-    of the warm start are not counted."""
+    of the warm start are not counted. Not given: 1,000,000, or what a run that is resumed was to learn from."""
     tables: int = 512
     """Tables that are played at once."""
     opponents: tuple[str, ...] = ("greedy", "random")
@@ -133,6 +135,11 @@ class TrainSb3Config(PpoSettings, RunConfig):
     vf_coef: float = 0.5
     """Weight of the value loss."""
 
+    @property
+    def goal(self) -> int:
+        """Decisions that are to be learned from in all."""
+        return _STEPS if self.total_steps is None else self.total_steps
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
@@ -140,8 +147,9 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
 
     folder_suffix: ClassVar[str] = ""
 
-    hands: int = 320_000
-    """Hands that are learned from in all, those of --critic-hands among them; a hand is 50 to 70 decisions."""
+    hands: int | None = None
+    """Hands that are learned from in all, those of --critic-hands among them; a hand is 50 to 70 decisions. Not given:
+    320,000, or what a run that is resumed was to learn from."""
     tables: int = 4096
     """Hands that are played between two updates at first, at most: --hands are shared out evenly. Later an update is up
     to an eighth of the hands that have been learned from, a thirty-second of --hands, and twice this number; those of
@@ -210,6 +218,11 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Threads of torch, which learns while the processes wait: they share out what moves the policy and what fits the
     critic, and the result is that of 1. Of a --network of your own half of them do the one, half the other."""
 
+    @property
+    def goal(self) -> int:
+        """Hands that are to be learned from in all."""
+        return _HANDS if self.hands is None else self.hands
+
 
 @dataclass(frozen=True, kw_only=True)
 class BestResponseConfig(WorkersConfig, VariantConfig):
@@ -217,8 +230,9 @@ class BestResponseConfig(WorkersConfig, VariantConfig):
 
     agent: str
     """The agent that is to be beaten: greedy, value, policy:NAME_OR_PATH, ..."""
-    hands: int = 320_000
-    """Hands to learn from, all of them against it: the budget that the result belongs to."""
+    hands: int | None = None
+    """Hands to learn from, all of them against it: the budget that the result belongs to. Not given: 320,000, or what
+    a run that is resumed was to learn from."""
     deals: int = 5000
     """Deals of the test, which nothing was learned from or selected on, played from every seat."""
     start: str | None = None

@@ -160,6 +160,9 @@ class PolicyFile:
         needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
         if needed != given and features is not None:
             raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
+        known = self.network.get("facts")  # files once did not say
+        if features is not None and known is not None and known != (adds := {**features.facts}):
+            raise PolicyFileError(f"{path}: trained with the added inputs {known}, names and scales; these are {adds}")
         if needed != given:
             named = self.training.get("features")
             raise PolicyFileError(

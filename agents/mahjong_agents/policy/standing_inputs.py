@@ -27,7 +27,8 @@ class Standing:
         if not 0 < unit < np.inf:
             raise ValueError(f"unit is a number of points above 0, not {unit}")
         self.unit = unit
-        distances = {f"{what}ahead of {whom}": 1 / _STEPS for what in ("", "surely ") for whom in _OTHERS}
+        # The unit is in the names, which policy files keep: by another one the same numbers mean something else.
+        distances = {f"{what}ahead of {whom} by {unit:g}": 1 / _STEPS for what in ("", "surely ") for whom in _OTHERS}
         self.facts = {"hands to come": 1 / 8} | distances
 
     def __call__(self, view: View) -> NDArray[np.int64]:

@@ -76,6 +76,9 @@ class TestStopping:
         points = [standing.points for result in found.results for standing in result.standings]
         assert max(one.half_width for one in points) <= 0.2 * found.sigma
         assert found.deals < 400
+        # Who has played alike so far need not play alike on the other deals.
+        alike = evaluate(EvaluateConfig(variant="hebei", agents=("closed-greedy", "reference"), deals=142, until=0.2))
+        assert (alike.deals, alike.results[0].of(0).points.half_width) == (142, 0)
         never = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=60, until=0.01))
         assert never.deals == 60
 

@@ -181,6 +181,20 @@ def test_where_people_sit_out_only_what_is_known_of_persons_is_counted():
     assert "tenpai" not in result.of(0).details
 
 
+@pytest.mark.parametrize("seatings", ["all", "turns"])
+def test_a_hand_that_somebody_sits_out_is_none_of_his(seatings):
+    """With or without a fourth person who waits, an agent wins as much in a hand."""
+    played, agents = rules("hebei", rotation=True), [GreedyAgent(), RandomAgent()]
+    result = measure(played, agents, (0, 1, 1, 1), deals=200, seed=2, seatings=seatings)
+    alone = measure(rules("hebei"), agents, (0, 1, 1), deals=200, seed=2, seatings=seatings)
+    assert result.of(0).wins.mean == pytest.approx(alone.of(0).wins.mean, abs=0.08)
+    assert result.of(0).points.mean == pytest.approx(alone.of(0).points.mean, rel=0.15 if seatings == "all" else 0.4)
+    assert result.points_per_hand(0).mean() == pytest.approx(result.of(0).points.mean)
+    assert result.seat_hands_by_deal(0).sum() + result.seat_hands_by_deal(1).sum() == 3 * result.hands
+    assert result.of(0).points.mean == pytest.approx(-3 * result.of(1).points.mean)
+    assert difference(result, 0, result, 0).mean == 0
+
+
 @pytest.mark.parametrize("variant", variants("hebei", "taiwan"))
 def test_every_point_has_a_reason(variant):
     engine = make_engine(variant, 150, seed=4)

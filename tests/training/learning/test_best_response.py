@@ -100,7 +100,7 @@ def test_it_goes_on_against_the_same_agent(tmp_path, monkeypatch):
     config = replace(CONFIG, agent=f"{own}:Mine", out=tmp_path / "run", start="greedy")
     best_response.run(config)
     own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
-    with pytest.raises(TrainingError, match="Mine is another agent than the one that this run has met"):
+    with pytest.raises(TrainingError, match="Mine is another one than this run has met"):
         best_response.run(replace(config, resume=True))
 
 
@@ -196,5 +196,5 @@ def test_it_ends_where_nothing_beats_the_mixture(tmp_path, monkeypatch, capsys):
     (only,) = psro.run(replace(POOL, pool=("random", "greedy"), out=tmp_path / "pool"))
     assert only.added is None
     assert only.mixture == pytest.approx([0, 1], abs=1e-3)
-    assert only.ratings[0][0] < only.ratings[0][2] < 0
+    assert only.nash_ratings[0][0] < only.nash_ratings[0][2] < 0
     assert "| 1: greedy | " in capsys.readouterr().out

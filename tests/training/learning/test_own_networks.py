@@ -16,6 +16,7 @@ from mahjong_agents.policy.torch_network import TorchNetwork, find_network, inpu
 from mahjong_env.cli import main
 from mahjong_env.state.arrays import Event
 from mahjong_training.config import TrainConfig
+from mahjong_training.errors import TrainingError
 from mahjong_training.learning import ppo
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import BaseRun
@@ -158,6 +159,36 @@ class TestProtocol:
     def test_what_is_no_network_is_refused(self, network, message):
         with pytest.raises(AgentError, match=message):
             find_network(network)
+
+
+@pytest.mark.parametrize(
+    "part", ["torch.nn.Dropout(0.1)", "torch.nn.BatchNorm1d(1)", "torch.nn.GRU(1, 1, num_layers=2, dropout=0.1)"]
+)
+def test_what_learns_and_plays_otherwise_is_refused(part, tmp_path):
+    """The ratio of PPO would be another than 1 before anything has changed."""
+    text = f"""import torch
+class Chance(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.part = torch.nn.Linear(1, 109), {part}
+    def inputs(self, view):
+        return view.left[:, None].astype("float32")
+    def scores(self, inputs):
+        return self.line(inputs)
+"""
+    (tmp_path / "chance.py").write_text(text, encoding="utf-8")
+    tried = [(part, True), ("torch.nn.Dropout(0)", False), ("torch.nn.LayerNorm(1)", False)]
+    for number, (kept, refused) in enumerate(tried):
+        network = tmp_path / f"{number}.py"
+        network.write_text(text.replace(part, kept), encoding="utf-8")
+        config = TrainConfig(variant="hebei", network=f"{network}:Chance", hands=8, tables=2, out=tmp_path / "run")
+        if refused:
+            with pytest.raises(
+                TrainingError, match=r"part \(dropout or batch norm\) does something else while it learns"
+            ):
+                ppo_run.PpoRun(config, RunFolder(tmp_path / "run"))
+        else:
+            ppo_run.PpoRun(config, RunFolder(tmp_path / "run")).close()
 
 
 class TestFiles:

@@ -179,7 +179,16 @@ def test_estimates_are_weighted():
 
 def test_opponents_are_drawn_by_their_odds():
     rng = np.random.default_rng(0)
-    drawn = [int(_seating(1, 3, 3, 1.0, rng, (0.75, 0.0, 0.25)).max()) for _ in range(200)]
+    drawn = [int(_seating(1, HEBEI, 1, 3, 1.0, rng, (0.75, 0.0, 0.25)).max()) for _ in range(200)]
     assert 120 < drawn.count(1 + LEARNER) < 180
     assert drawn.count(2) == 0
-    _seating(1, 3, 3, 1.0, rng, (0.3333333, 0.3333333, 0.3333333))  # as --opponent-odds may be
+    _seating(1, HEBEI, 1, 3, 1.0, rng, (0.3333333, 0.3333333, 0.3333333))  # as --opponent-odds may be
+
+
+def test_the_learner_plays_at_every_table():
+    """Where people take turns in sitting out, it is not who sits out a single hand."""
+    rotating = rules("hebei", rotation=True)
+    for hands, sits in ((1, {0, 1, 2}), (4, {0, 1, 2, 3})):
+        who = _seating(200, rotating, hands, 1, 1.0, np.random.default_rng(0), None)
+        assert (np.count_nonzero(who == LEARNER, axis=1) == 1).all()
+        assert set((who == LEARNER).argmax(axis=1).tolist()) == sits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
+from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import make_engine, rules
 from mahjong_training.config import TrainConfig
@@ -122,6 +124,34 @@ class TestRuns:
         other.update()
         assert (other.updates, other.hands, other.steps) == (2, 4, straight.steps)
         torch.testing.assert_close(other.learner.state(), straight.learner.state(), rtol=0, atol=0)
+
+    def test_it_goes_on_up_to_the_total_that_it_began_with(self, measured, tmp_path):
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run")
+        folder = ppo_run.run(config)
+        again = replace(config, hands=None, resume=True)
+        assert folder.resumed_config(again).goal == 5
+        ppo_run.run(again)
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["hands"] == 5
+        ppo_run.run(replace(again, hands=7))
+        settings = json.loads(folder.config.read_text(encoding="utf-8"))
+        assert (settings["hands"], settings["totals before"]) == (7, [5])
+        assert folder.resumed_config(again).goal == 7
+        assert TrainConfig(variant="hebei").goal == 320_000
+
+    def test_it_goes_on_with_the_same_code_of_ones_own(self, measured, tmp_path):
+        own = tmp_path / "own.py"
+        own.write_text("def reward(paid):\n    return paid.points / 4\n", encoding="utf-8")
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run", reward=f"{own}:reward")
+        ppo_run.run(config)
+        own.write_text("def reward(paid):\n    return -paid.points / 4\n", encoding="utf-8")
+        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward is another one than this run has met"):
+            ppo_run.run(replace(config, hands=7, resume=True))
+
+    def test_who_is_named_twice_is_met_twice_as_often(self, measured, tmp_path):
+        config = replace(QUICK, out=tmp_path / "run", opponents=("random", "random", "greedy"))
+        with closing(ppo_run.PpoRun(config, RunFolder(tmp_path / "run"))) as run:
+            assert [*run._common.named] == ["random", "random", "greedy"]
+            assert run.met.keys() >= {"random", "greedy"}
 
     def test_leaves_a_policy_that_plays_and_a_curve(self, tmp_path):
         few = {"hands": 4, "tables": 2, "critic_hands": 2, "evaluations": 1, "evaluation_deals": 1, "gate_deals": 2}
@@ -260,7 +290,17 @@ class TestRuns:
         features = f"{EXAMPLES / 'my_features.py'}:Late"
         config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=64)
         begun = PolicyFile.read(ppo_run.run(config).initial)
-        assert begun.network == {"width": 8, "added": 3}
+        assert begun.network == {"width": 8, "added": 3, "facts": dict(find_features(features).facts)}
+        others = tmp_path / "others.py"
+        text = "class Three:\n    facts = dict.fromkeys('abc', 1.0)\n    def __call__(self, view):\n        return 0\n"
+        others.write_text(text, encoding="utf-8")
+        with pytest.raises(
+            PolicyFileError, match=r"trained with the added inputs \{'.*\}, names and scales; these are"
+        ):
+            make_agent(f"policy:{tmp_path / 'run' / 'last.zip'}?features={others}:Three")
+        spec = f"policy:{tmp_path / 'run' / 'last.zip'}?features={features}"
+        with pytest.raises(TrainingError, match=r"its added inputs are .*, those of the learner would be"):
+            ppo_run.run(replace(config, out=tmp_path / "another", teacher=spec, features=f"{others}:Three"))
         assert (begun.weights["table"][-3:] == 0).all()
         np.testing.assert_array_equal(begun.weights["table"][:-3], PolicyFile.read(whole.last).weights["table"])
 

@@ -214,6 +214,8 @@ def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
     if config.lineups == "league":
         points = [found.overall(agent) for agent in range(len(found.agents))]
     else:
-        points = [standing.points for result in found.results for standing in result.standings]
-    is_narrow = config.until is None or all(one.half_width <= config.until * found.sigma for one in points)
+        several = (result for result in found.results if len(result.standings) > 1)
+        points = [standing.points for result in several for standing in result.standings]
+    # An interval of no width is of agents that have played alike so far, which says little of the other deals.
+    is_narrow = config.until is None or all(0 < one.half_width <= config.until * found.sigma for one in points)
     return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))

@@ -55,6 +55,8 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     """Fix what the agent is made of, draw the seed, play, and write the entry."""
     check_settings(config)
     rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
+    if rules.seats < rules.people:
+        raise TrainingError("entries are of tables at which everybody plays every hand")
     check_file(out)
     if out.exists():
         raise TrainingError(f"{out}: there is an entry of this name; an agent that has changed takes another --name")

@@ -59,6 +59,8 @@ class LineupResult:
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
         totals: for each agent in the same order, [deals] its points over all orders of a deal, luck taken off.
+        seat_hands: and [deals] how many hands that is of, counted for each of its seats. Where people take turns in
+            sitting out, a single hand is none of those who sit out.
         places: of matches the same: [deals] its mean place, from 1; of single hands none.
         confidence: of every interval.
     """
@@ -70,6 +72,7 @@ class LineupResult:
     draws: Estimate
     standings: tuple[Standing, ...]
     totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
+    seat_hands: tuple[NDArray[np.int64], ...] = field(default=(), compare=False, repr=False)
     places: tuple[NDArray[np.float64], ...] = field(default=(), compare=False, repr=False)
     confidence: float = 0.95
 
@@ -88,8 +91,12 @@ class LineupResult:
         return self.totals[self._number(agent)]
 
     def points_per_hand(self, agent: int) -> NDArray[np.float64]:
-        """Return [deals] the same for each hand and seat, of deals with as many hands."""
-        return self.points_by_deal(agent) * self.deals / (self.hands * self.of(agent).seats)
+        """Return [deals] the same for each hand and seat of a deal, of deals with as many hands."""
+        return self.points_by_deal(agent) / self.seat_hands_by_deal(agent).mean()
+
+    def seat_hands_by_deal(self, agent: int) -> NDArray[np.int64]:
+        """Return [deals] how many hands these points are of, counted for each of its seats."""
+        return self.seat_hands[self._number(agent)]
 
     def places_by_deal(self, agent: int) -> NDArray[np.float64]:
         """Return [deals] the mean place of one agent in the matches of each deal."""
@@ -129,21 +136,25 @@ def summarise(
         factors = column.total.split("*")
         if counted.keys() >= set(factors):
             counted[column.total] = np.prod([counted[name] for name in factors], axis=0)
+    is_of_matches = bool((played.hands > 1).any())
+    sits = np.arange(who.shape[1]) < (rules.people if is_of_matches else rules.seats)
     standings, totals, places = list[Standing](), list[NDArray[Any]](), list[NDArray[np.float64]]()
+    seat_hands = list[NDArray[np.int64]]()
     for agent in sorted(set(lineup)):
-        is_seat = who == agent
-        seats = int(is_seat[0].sum())
+        is_seat = (who == agent) & sits
+        seats = lineup.count(agent)
+        of_seats = by_deal(played.hands * is_seat.sum(axis=1))
         of_agent = {name: by_deal((values * is_seat).sum(axis=1)) for name, values in counted.items()}
-        shares = {name: ratio(of_agent[name], hands * seats, confidence) for name in _SHARES}
+        shares = {name: ratio(of_agent[name], of_seats, confidence) for name in _SHARES}
         points: NDArray[Any] = of_agent["points"]
         if "luck" in of_agent:
             points = points - of_agent.pop("luck") / UNIT
-            shares |= {"points": ratio(points, hands * seats, confidence), "with_luck": shares["points"]}
+            shares |= {"points": ratio(points, of_seats, confidence), "with_luck": shares["points"]}
         details = {
             column.name: ratio(of_agent[column.total], counts, confidence)
             for column in _RATIOS
             if {column.total, column.per} - {""} <= of_agent.keys()
-            and (counts := of_agent[column.per] if column.per else hands * seats).any()
+            and (counts := of_agent[column.per] if column.per else of_seats).any()
         }
         has_scored = (played.rows > 0) & ((played.wins * is_seat).sum(axis=1) > 0)[:, None]
         rows = {
@@ -153,12 +164,13 @@ def summarise(
         }
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
         totals.append(points)
-        if (played.hands > 1).any():
-            shared = shares_of_places(lineup, parts, seatings, agent, first=first)
-            places.append(shared @ np.arange(1, rules.people + 1))
+        seat_hands.append(of_seats)
+        if is_of_matches:
+            of_places = shares_of_places(lineup, parts, seatings, agent, first=first)
+            places.append(of_places @ np.arange(1, rules.people + 1))
     draws = ratio(by_deal(played.draws), hands, confidence)
-    deals, in_all, found = len(hands), int(hands.sum()), (tuple(standings), tuple(totals), tuple(places))
-    return LineupResult(tuple(lineup), orders, deals, in_all, draws, *found, confidence)
+    found = (tuple(standings), tuple(totals), tuple(seat_hands), tuple(places))
+    return LineupResult(tuple(lineup), orders, len(hands), int(hands.sum()), draws, *found, confidence)
 
 
 def shares_of_places(
@@ -191,8 +203,8 @@ def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: in
     """
     if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
         raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
-    hands = np.full(one.deals, one.hands * one.of(agent).seats / one.deals)
-    return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands, one.confidence)
+    more = one.points_by_deal(agent) - other.points_by_deal(its_agent)
+    return ratio(more, one.seat_hands_by_deal(agent), one.confidence)
 
 
 class Gain(NamedTuple):
@@ -254,8 +266,8 @@ class Evaluation:
         if not results:
             raise TrainingError(f"{self.agents[agent]} has met nobody")
         totals = np.sum([result.points_by_deal(agent) for result in results], axis=0)
-        hands = sum(result.orders * result.of(agent).seats for result in results)
-        return ratio(totals, np.full(len(totals), hands), results[0].confidence)
+        hands = np.sum([result.seat_hands_by_deal(agent) for result in results], axis=0)
+        return ratio(totals, hands, results[0].confidence)
 
     def against(self, agent: int, other: int) -> LineupResult:
         """Return the line-up of one agent against copies of another."""
@@ -302,7 +314,7 @@ class Evaluation:
         for result in self.results:
             for one in result.standings:
                 if failed := one.details.get("failed_decisions"):
-                    counts[self.agents[one.agent]] += round(failed.mean * result.hands * one.seats)
+                    counts[self.agents[one.agent]] += round(failed.mean * result.seat_hands_by_deal(one.agent).sum())
         return {name: count for name, count in counts.items() if count}
 
     def gains(self) -> list[Gain]:

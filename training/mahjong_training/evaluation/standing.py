@@ -235,8 +235,8 @@ _TABLES: Final = {
         _places,
     ),
     "nash_rating": (
-        "What they win from the equilibrium mixture of all who are compared (Nash rating), in sigma a hand, and in "
-        "brackets how much of that mixture they are",
+        "Nash rating: what they win from the equilibrium mixture of all who are compared, less what that wins from "
+        "them, halved, in sigma a hand; in brackets how much of that mixture they are",
         _nash,
     ),
     "response": (

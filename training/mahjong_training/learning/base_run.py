@@ -27,7 +27,7 @@ from mahjong_training.evaluation.matches import begin_to_measure, check_single_h
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.run_folder import MEAN_PLACE, Config, RunFolder, curve_row, describe, plot_curve
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
-from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.digests import agent_digests, named_digests
 from mahjong_training.runtime.executors import Executor, LocalExecutor
 from mahjong_training.runtime.folders import alone_in, check_folder, naming, write_bytes
 from mahjong_training.seeds import curve_seed
@@ -139,8 +139,12 @@ class BaseRun(ABC, Generic[Config]):
         return Fraction(max(0, learned - self.critic_hands), max(1, self.total - self.critic_hands))
 
     def digests(self) -> dict[str, list[str]]:
-        """Return what the choices of the agents that are met come from, by their texts."""
-        return {spec: agent_digests(spec, agent, self.rules) for spec, agent in self.met.items()}
+        """Return what the choices of the agents that are met come from, by their texts, and code of one's own."""
+        texts = {name: getattr(self.config, name, None) for name in ("reward", "features", "network")}
+        own = {
+            f"--{name} {text}": named_digests(text, self.rules) for name, text in texts.items() if isinstance(text, str)
+        }
+        return {spec: agent_digests(spec, agent, self.rules) for spec, agent in self.met.items()} | own
 
     def sent(self, text: str | Made, made: Made) -> str | Made:
         """Return what is sent to where hands are played of something that a text names: the text or what it made."""
@@ -322,6 +326,7 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                 with closing(kind(config, folder)) as run:
                     folder.check_met(run.digests())
                     run.load()
+                    folder.go_on(run.config)
                     run.run()
             return folder
         check_folder(folder.path)

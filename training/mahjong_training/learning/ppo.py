@@ -421,6 +421,7 @@ class Learner:
         if config.kl_coef > 0:
             with torch.no_grad():
                 of_reference = log_softmax(score_actions(self.reference, batch.inputs), row, rows)
+            # Of the likely actions among themselves, as all of the loss: decisions with a single one are left out.
             divergence = (probabilities * (logs - of_reference)).sum() / rows
             loss = loss + config.kl_coef * divergence
             metrics["kl_from_reference"] = divergence.item()

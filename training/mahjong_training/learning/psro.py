@@ -49,14 +49,15 @@ class Round:
         pool: the agents.
         matrix: [k][k] sigma a hand of one alone among copies of another.
         mixture: [k] the equilibrium: how likely each is drawn as an opponent.
-        ratings: [k] what each wins from the mixture, in sigma, with its interval as (mean, low, high).
+        nash_ratings: [k] what each wins from the mixture less what that wins from it, halved, in sigma, with its
+            interval as (mean, low, high). Nobody has more than 0: the mixture is the best one on these very deals.
         added: the policy that passed a gate against the mixture and joins the pool; None: none did.
     """
 
     pool: tuple[str, ...]
     matrix: list[list[float]]
     mixture: list[float]
-    ratings: list[tuple[float, float, float]]
+    nash_ratings: list[tuple[float, float, float]]
     added: str | None
 
 

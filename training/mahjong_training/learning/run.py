@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -80,9 +80,11 @@ class PpoRun(BaseRun[TrainConfig]):
         find_device(config.device)
         if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
             raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
-        if not config.resume and (config.critic_hands or 0) >= config.hands:
+        if config.evaluations > _MOST_GATES:
+            raise TrainingError(f"--evaluations is at most {_MOST_GATES}, not {config.evaluations}")
+        if not config.resume and (config.critic_hands or 0) >= config.goal:
             raise TrainingError(
-                f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
+                f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.goal} for the policy"
             )
         teacher = str(config.teacher)
         named = TEACHERS if config.network is None else {}
@@ -110,9 +112,9 @@ class PpoRun(BaseRun[TrainConfig]):
             MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
         """
         super().__init__(config, folder)
-        others = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
+        others = [(spec, make_agent(spec)) for spec in config.opponents if spec != SNAPSHOT]
         mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
-        self.met |= others | ({} if config.gate_against is None else {config.gate_against: mark})
+        self.met |= dict(others) | ({} if config.gate_against is None else {config.gate_against: mark})
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = best_start(self.rules, "closed-greedy", TEACHERS, config.seed)
@@ -121,14 +123,15 @@ class PpoRun(BaseRun[TrainConfig]):
             config = replace(config, features=f"{_STANDING}?unit={sigma(self.rules):.4g}")
         critic_hands = config.critic_hands
         if critic_hands is None:
-            critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
+            critic_hands = min(_MOST_CRITIC_HANDS, config.goal // 4)
         begun = small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
         width = config.width or (WIDTH if begun is None else len(begun.weights["bias"]))
         # Written down: a run that goes on elsewhere, or further, is the same run.
         config = self.config = replace(config, teacher=teacher, critic_hands=critic_hands, width=width)
         self.critic_hands, self.match_hands = critic_hands, config.match_hands
         features = None if config.features is None else find_features(config.features)
-        self._added = 0 if features is None else len(features.facts)
+        self._facts = {} if features is None else {**features.facts}
+        self._added = len(self._facts)
         plain = config.reward == _POINTS
         reward = None if plain else find_reward(config.reward)
         try:
@@ -137,13 +140,19 @@ class PpoRun(BaseRun[TrainConfig]):
                 people=self.rules.people,
                 unit=sigma(self.rules) if plain else 1.0,
                 claims=TEACHERS.get(str(teacher), True),
-                start=_weights_of(teacher, config, self._added) if teacher and teacher.startswith(_POLICY) else None,
+                start=_weights_of(teacher, config, self._facts) if teacher and teacher.startswith(_POLICY) else None,
                 features=features,
             )
         except MahjongError:
             raise
         except ValueError as error:
             raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
+        of_network = self.learner.actor.named_modules()
+        if other := [name or type(part).__name__ for name, part in of_network if _learns_otherwise(part)]:
+            raise TrainingError(
+                f"--network {config.network}: {other[0]} (dropout or batch norm) does something else while it learns "
+                "than while it plays, and PPO compares the two; leave it out, or take a layer norm"
+            )
         luck = useful_weights(self.rules) if config.control_variates and plain and config.match_hands == 1 else None
         self.control_variates = luck is not None
         self.updates = self.hands = self.measurements = 0
@@ -165,7 +174,7 @@ class PpoRun(BaseRun[TrainConfig]):
                 f"{asked - busy} of {asked} processes have nothing to play: the hands of an update are played in "
                 f"{self.parts} parts (--parts, which a run keeps)"
             )
-        named = [self.sent(*one) for one in others.items()]
+        named = [self.sent(*one) for one in others]
         odds = [(share, one) for share, one in zip(config.opponent_odds, named, strict=False) if share > 0]
         self._references = odds or [(1.0, self.sent(config.gate_against or mark, mark))]
         self._common = Common(
@@ -191,7 +200,7 @@ class PpoRun(BaseRun[TrainConfig]):
     @property
     def total(self) -> int:
         """Hands that are to be learned from."""
-        return self.config.hands
+        return self.config.goal
 
     # --- Learning -----------------------------------------------------------------------------------------------
     def _next_tables(self, hands: int) -> int:
@@ -202,10 +211,10 @@ class PpoRun(BaseRun[TrainConfig]):
         learns alone, nothing changes that would play.
         """
         config, is_alone = self.config, hands < self.critic_hands
-        goal = self.critic_hands if is_alone else config.hands
-        left = -(-(min(goal, config.hands) - hands) // config.match_hands)
+        goal = self.critic_hands if is_alone else config.goal
+        left = -(-(min(goal, config.goal) - hands) // config.match_hands)
         most = _GROWTH * config.tables
-        grown = min(hands // _UPDATES_TO_DOUBLE, config.hands // _FEWEST_UPDATES)
+        grown = min(hands // _UPDATES_TO_DOUBLE, config.goal // _FEWEST_UPDATES)
         most = most if is_alone else min(max(config.tables, grown), most)
         return -(-left // -(-left // max(1, most // config.match_hands)))
 
@@ -213,7 +222,7 @@ class PpoRun(BaseRun[TrainConfig]):
     def _critic_updates(self) -> int:
         """The number of first updates that only the critic learns from."""
         hands = updates = 0
-        while hands < min(self.critic_hands, self.config.hands):
+        while hands < min(self.critic_hands, self.config.goal):
             hands += self._next_tables(hands) * self.config.match_hands
             updates += 1
         return updates
@@ -221,7 +230,7 @@ class PpoRun(BaseRun[TrainConfig]):
     def update(self) -> None:
         """Play hands, and learn from them once."""
         config = self.config
-        while len(self._begun) < 1 + config.ahead and self._hands_begun < config.hands:
+        while len(self._begun) < 1 + config.ahead and self._hands_begun < config.goal:
             snapshots = self.snapshots if SNAPSHOT in config.opponents else []
             self._begin(self._common._replace(weights=self.learner.weights(), snapshots=snapshots))
         hands = Trajectories.joined(self.executor.gather(self._begun.pop(0)))
@@ -300,7 +309,8 @@ class PpoRun(BaseRun[TrainConfig]):
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
-            network={"width": config.width, "added": self._added} if own is None else own,
+            network=own
+            or {"width": config.width, "added": self._added} | ({"facts": self._facts} if self._added else {}),
             weights=self.learner.average_weights(),
             knobs=self.rules.knobs,
             architecture=ARCHITECTURE if own is None else TORCH,
@@ -337,7 +347,7 @@ class PpoRun(BaseRun[TrainConfig]):
         self.best = _arrays(state["best"])
         self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
         begun = [_arrays(weights) for weights in state.get("begun with", ())]
-        if begun and self.config.ahead and self.hands < self.config.hands:  # they are played again
+        if begun and self.config.ahead and self.hands < self.total:  # they are played again
             self._begin(self._common._replace(weights=begun[0], snapshots=begun[1:]))
 
 
@@ -399,7 +409,7 @@ def gate(
             gains[place].append(
                 other.places_by_deal(0) - one.places_by_deal(0)
                 if hands > 1
-                else (one.points_by_deal(0) - other.points_by_deal(0)) / one.orders
+                else one.points_per_hand(0) - other.points_per_hand(0)
             )
         joined = [np.concatenate(of_reference) for of_reference in gains]
         of_each = [ratio(gain, np.ones(len(gain)), confidence(planned)) for gain in joined]
@@ -418,7 +428,17 @@ def _arrays(weights: dict[str, Any]) -> Weights:
     return {name: array.numpy() for name, array in weights.items()}
 
 
-def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
+def _learns_otherwise(part: torch.nn.Module) -> bool:
+    """Return whether a part of a network does something else in torch's mode of training."""
+    drops = getattr(part, "dropout", 0.0)  # of recurrent and attention layers a number
+    return (
+        isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
+        or (isinstance(part, torch.nn.modules.dropout._DropoutNd) and part.p > 0)
+        or (isinstance(drops, float) and drops > 0)
+    )
+
+
+def _weights_of(spec: str, config: TrainConfig, facts: Mapping[str, float]) -> Weights:
     """Return the weights of a policy; of the small network with none on added inputs if it has no such inputs itself.
 
     Raises:
@@ -430,10 +450,12 @@ def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
     network = small_network(spec)
     if network is None or len(network.weights["bias"]) != config.width:
         raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {config.width}")
-    its = 0 if network.features is None else len(network.features.facts)
-    if its not in (0, added):
-        raise TrainingError(f"--teacher {spec}: it has {its} added inputs, the learner would have {added}")
-    return widened(network.weights, added)
+    its = {} if network.features is None else {**network.features.facts}
+    if its and its != {**facts}:
+        raise TrainingError(
+            f"--teacher {spec}: its added inputs are {its}, those of the learner would be {dict(facts)}"
+        )
+    return widened(network.weights, len(facts))
 
 
 def small_network(spec: str) -> ActionNetwork | None:

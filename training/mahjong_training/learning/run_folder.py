@@ -25,7 +25,9 @@ from mahjong_training.runtime.folders import make_folder, write_bytes, write_tex
 MEAN_PLACE: Final = "mean_place"
 """The curve's column of the mean place, which runs of matches have; its interval stands in "mean_place_low" and
 "..._high"."""
-_OF_NO_SETTING: Final = ("versions", "digests")
+_BEFORE: Final = "totals before"
+"""What a run was to learn from before it was gone on with up to another total: how it learned depends on it."""
+_OF_NO_SETTING: Final = ("versions", "digests", _BEFORE)
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
 """The settings that may differ between a run and its continuation."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
@@ -79,7 +81,7 @@ class RunFolder:
             if config.resume:
                 raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
             return
-        own, other = sorted(_COMMANDS, key=lambda name: not hasattr(config, name))
+        own, (other,) = _total(config), _COMMANDS.keys() - {_total(config)}
         if other in self._settings():
             raise TrainingError(
                 f"{self.path}: the run in this folder is one of {_COMMANDS[other]}, not of {_COMMANDS[own]}; "
@@ -104,7 +106,14 @@ class RunFolder:
         self.check(config)
         make_folder(self.policies)
         settings = asdict(config) | {"out": str(self.path), "versions": dict(versions), "digests": digests}
-        write_text(self.config, json.dumps(settings, indent=2))
+        write_text(self.config, json.dumps(settings | {_total(config): config.goal}, indent=2))
+
+    def go_on(self, config: TrainSb3Config | TrainConfig) -> None:
+        """Write down up to what a run learns that is resumed, if that is another total than before."""
+        settings, total = self._settings(), _total(config)
+        if settings[total] != config.goal:
+            settings[_BEFORE] = [*settings.get(_BEFORE, []), settings[total]]
+            write_text(self.config, json.dumps(settings | {total: config.goal}, indent=2))
 
     def resumed_config(self, config: Config) -> Config:
         """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
@@ -124,17 +133,20 @@ class RunFolder:
                 )
         self.read_curve()  # it is read at every measurement, when there is something to lose
         make_folder(self.policies)
-        return replace(saved, **{name: getattr(config, name) for name in free})
+        asked = {name: getattr(config, name) for name in free}
+        return replace(
+            saved, **{name: value for name, value in asked.items() if not (name in _COMMANDS and value is None)}
+        )
 
     def check_met(self, digests: Mapping[str, Sequence[str]]) -> None:
-        """Check that agents that a run has met before are the same still.
+        """Check that agents that a run has met before, and code of one's own that it began with, are the same still.
 
         Raises:
             TrainingError: of one there is another version, or a policy that has replaced it.
         """
         known = self._settings().get("digests") or {}  # runs once had none
         for agent in replaced(known, digests):
-            raise TrainingError(f"{self.path}: {agent} is another agent than the one that this run has met")
+            raise TrainingError(f"{self.path}: {agent} is another one than this run has met")
 
     def _settings(self) -> dict[str, Any]:
         try:
@@ -211,6 +223,11 @@ class RunFolder:
         except (OSError, ValueError, TypeError, csv.Error) as error:
             raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
         return rows
+
+
+def _total(config: TrainSb3Config | TrainConfig) -> str:
+    """Return the name of the setting that says what is to be learned from in all."""
+    return next(name for name in _COMMANDS if hasattr(config, name))
 
 
 # --- What the learning curve shows ---------------------------------------------------------------------------------

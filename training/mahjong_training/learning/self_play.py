@@ -123,7 +123,7 @@ def play_hands(
     agents: list[Agent] = [learner]
     seating: list[NDArray[np.intp]] = []
     for part, size in zip(parts, sizes, strict=True):
-        of_part = _seating(size, rules.people, len(others), share, part.rng, odds)
+        of_part = _seating(size, rules, match_hands, len(others), share, part.rng, odds)
         if of_part.any():  # one of the others plays: here under the next number
             agents.append(_OfPart(others[of_part.max() - 1], part.rng))
             of_part[of_part != LEARNER] = len(agents) - 1
@@ -295,16 +295,23 @@ class LearnerAgent(PolicyAgent):
 
 
 def _seating(
-    tables: int, people: int, others: int, share: float, rng: np.random.Generator, odds: Sequence[float] | None
+    tables: int,
+    rules: Rules,
+    match_hands: int,
+    others: int,
+    share: float,
+    rng: np.random.Generator,
+    odds: Sequence[float] | None,
 ) -> NDArray[np.intp]:
     """Return [tables, P] the number of the agent that plays for each person."""
-    who = np.full((tables, people), LEARNER, np.intp)
+    who = np.full((tables, rules.people), LEARNER, np.intp)
+    sitting = rules.seats if match_hands == 1 else rules.people  # the last person sits out the first hand
     if others:
         some = rng.permutation(tables)[: round(share * tables)]
         # One of them at all of these tables: many small batches, one for each, would take most of the time.
         likely = None if odds is None else np.array(odds) / sum(odds)  # numpy asks for a sum of 1 to the eighth digit
         who[some] = 1 + (rng.integers(others) if odds is None else rng.choice(others, p=likely))
-        who[some, rng.integers(people, size=len(some))] = LEARNER
+        who[some, rng.integers(sitting, size=len(some))] = LEARNER
     return who
 
 

@@ -65,7 +65,7 @@ def new_learner(
     def learning_rate(_: float) -> float:
         """Fall linearly to a tenth; Stable-Baselines3 counts from where it goes on, the run from its beginning."""
         done = 0 if learner is None else learner.num_timesteps
-        return config.learning_rate * (1 - 0.9 * min(1.0, done / config.total_steps))
+        return config.learning_rate * (1 - 0.9 * min(1.0, done / config.goal))
 
     learner: MaskablePPO | None = None
     learner = MaskablePPO(

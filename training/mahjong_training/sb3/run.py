@@ -55,11 +55,13 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         """Check settings; see `BaseRun.check`."""
         check_settings(config, zero=("warm_start_steps",))
         find_device(config.device)
+        if max(config.gae_lambda, config.gamma) > 1:
+            raise TrainingError("--gamma and --gae-lambda are at most 1")
         if not (config.opponents and config.evaluation_agents):
             raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
-        if not config.resume and config.total_steps < config.tables:
+        if not config.resume and config.goal < config.tables:
             raise TrainingError(
-                f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
+                f"--total-steps {config.goal} is less than --tables {config.tables}: an update is at least one "
                 "decision of each table"
             )
 
@@ -75,7 +77,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         if config.dataset:
             teacher, self._recorded = recorded_games(config, self.rules)
         # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
-        n_steps = max(1, min(config.n_steps, config.total_steps // config.tables))
+        n_steps = max(1, min(config.n_steps, config.goal // config.tables))
         self.config = replace(config, teacher=teacher)
         self._teacher = make_agent(teacher)
         self._update_size = n_steps * config.tables
@@ -114,7 +116,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
     @property
     def total(self) -> int:
         """Decisions that whole updates learn from."""
-        return self.steps + max(0, self.config.total_steps - self.steps) // self._update_size * self._update_size
+        return self.steps + max(0, self.config.goal - self.steps) // self._update_size * self._update_size
 
     # --- Learning -----------------------------------------------------------------------------------------------
     def learn(self) -> None:
