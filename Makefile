@@ -46,7 +46,7 @@ help:
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), WINS=$(WINS) random'
 	@echo '                      wins, those of MCR against PyMahjongGB too; REPLAY=hands:variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
-	@echo 'make readme           write the generated tables of README.md, docs/reference and docs/leaderboard.md anew'
+	@echo 'make readme           write the tables of README.md, docs/reference, docs/leaderboard.md, docs/variants and cards anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
 	@echo 'make screenshots      photograph the pages in a browser anew'
@@ -166,8 +166,9 @@ rules: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.variant_pages
 
 readme: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.readme
 	$(Q)$(BIN)/mahjong-env leaderboard page
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.readme
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.variant_pages
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.pictures

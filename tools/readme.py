@@ -9,21 +9,25 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mahjong_env
+from mahjong_agents.policy.file import SHIPPED
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import FACT_PLACES
+from mahjong_training.evaluation.standing import Kept, Rows, card, policies
 from support.case_files import hand_cases, scenes
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 README_ZH = ROOT / "README.zh.md"
-PAGES = (README, README_ZH, *sorted((ROOT / "docs" / "reference").glob("*.md")))
+CARDS = tuple(sorted(SHIPPED.glob("*.md")))
+PAGES = (README, README_ZH, *sorted((ROOT / "docs" / "reference").glob("*.md")), *CARDS)
 _HOLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -121,6 +125,15 @@ def _meanings(maker: Callable[..., object]) -> dict[str, str]:
     return meanings | _meanings(LearningSeats) if "arguments" in meanings else meanings
 
 
+def standings() -> Rows:
+    """What is known of the strength of agents."""
+    return Kept.read(ROOT / "docs" / "standings.json").rows
+
+
+def _card(variant: str) -> str:
+    return card(standings()[variant], variant)
+
+
 CONSTANTS = {
     "ACTIONS": "The names of the actions; the index is the action.",
     "NUM_ACTIONS": "How many actions there are.",
@@ -148,7 +161,8 @@ TABLES = {
     "actions": actions_table,
     "names": names_table,
     "arguments": arguments_table,
-}
+    "policies": lambda: policies(standings()),
+} | {f"card-{page.stem}": partial(_card, page.stem) for page in CARDS}
 
 
 def with_tables(text: str) -> str:
@@ -169,4 +183,5 @@ def code_blocks(language: str, page: Path = README) -> list[str]:
 if __name__ == "__main__":
     for page in PAGES:
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"README in both languages and {len(PAGES) - 2} pages of docs/reference: tables written\n")
+    others = f"{len(PAGES) - len(CARDS) - 2} pages of docs/reference, {len(CARDS)} cards"
+    sys.stdout.write(f"README in both languages, {others}: tables written\n")

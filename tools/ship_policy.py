@@ -45,6 +45,12 @@ CARD = """# {title}: the shipped policy
 | began as | {trained[teacher]} |
 | seeds trained | {seeds} |
 
+<!-- table: card-{variant} -->
+<!-- end -->
+
+The standings are the leaderboard's: every deal from every seat, on deals that are the same for all agents
+(docs/standings.json; `make readme` writes this table). What follows is of a blind test, which was played once.
+
 One seat against copies of another agent, every deal from every seat; means and 95 % intervals over the deals of blind
 test {blind}{luck}; sigma is {sigma:.2f} points. The mean rank is the place by
 points in a hand, 1 the best, ties shared; among equals it is {level}.

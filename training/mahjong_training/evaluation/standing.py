@@ -168,6 +168,37 @@ def page(rows: Rows) -> str:
     return "\n\n".join([*parts, *([_PICTURE] if matrices(rows) else [])])
 
 
+def card(of_variant: Mapping[str, Mapping[str, Any]], variant: str) -> str:
+    """Return a table in Markdown of what is known of the shipped policy of a variant, whose rows these are."""
+    found, people = of_variant["policy"], VARIANTS[variant].people
+    met = sorted(found["duels"].keys() - {found["against"]}, key=_order)
+    shown = [
+        [f"alone against copies of {found['against']} (share of the ceiling)", _against(found, variant)],
+        *[[f"against copies of {other}", cell(estimate(found["duels"][other]))] for other in met],
+        ["at mixed tables", _mixed(found, variant)],
+        [f"mean place in whole matches, of {people}", estimate(found["mean_place"]).text(2)],
+        ["what a best response wins from copies of it", _response(found, variant)],
+    ]
+    return lines(["in the standings", "sigma a hand, 95 %"], shown)
+
+
+def policies(rows: Rows) -> str:
+    """Return a table in Markdown of how strong the shipped policies are."""
+    shown = [
+        [
+            VARIANTS[name].title,
+            f"{_against(found, name)} over {found['against']}",
+            _mixed(found, name),
+            f"{estimate(found['mean_place']).text(2)} of {VARIANTS[name].people}",
+        ]
+        for name in sorted(rows)
+        if (found := rows[name]["policy"])
+    ]
+    return lines(
+        ["policy of", "sigma a hand (share of the ceiling)", "at mixed tables", "mean place in matches"], shown
+    )
+
+
 def _is_reference(agent: str, variant: str) -> bool:
     return agent == reference_agent(VARIANTS[variant]).name
 
