@@ -110,9 +110,10 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
     wrong = numbers[(numbers < 0) | (numbers >= num_games)]
     if wrong.size:
         raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {num_games - 1}")
+    numbers = numbers.astype(np.intp)  # before they are counted: numpy 1 counts no uint64
     if not repeats and numbers.size > 1 and np.bincount(numbers).max() > 1:
         raise ActionError("games must not be named twice")
-    return numbers.astype(np.intp)
+    return numbers
 
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
@@ -127,25 +128,25 @@ def checked_actions(state: State, actions: Any, games: Games) -> Int64Array:
         ActionError: wrong shape or type.
         IllegalActionError: an action that is not legal.
     """
-    chosen = as_array("actions", actions)
-    if not chosen.size:
-        chosen = chosen.astype(np.int64)  # an empty list is one of floats
-    if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
+    given = as_array("actions", actions)
+    if not given.size:
+        given = given.astype(np.int64)  # an empty list is one of floats
+    if given.shape != games.shape or given.dtype.kind not in "iu":
         raise ActionError(
-            f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
+            f"actions are {games.shape[0]} integers (one for each game), not {given.dtype} of shape {given.shape}"
         )
-    chosen = chosen.astype(np.int64, copy=False)
+    chosen = given.astype(np.int64, copy=False)
     inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
     # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
     is_possible = np.count_nonzero(inside) == len(games)
     if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
         return chosen
     live = state.actor[games] != NO_SEAT
-    chosen, games, inside = chosen[live], games[live], inside[live]
+    given, chosen, games, inside = given[live], chosen[live], games[live], inside[live]
     legal = inside & state.are_legal(games, chosen * inside)
     if not legal.all():
         place = int(np.flatnonzero(~legal)[0])
-        raise IllegalActionError(_illegal(state, int(games[place]), int(chosen[place])))
+        raise IllegalActionError(_illegal(state, int(games[place]), int(given[place])))
     return chosen
 
 
@@ -175,6 +176,8 @@ def who_looks(state: State, rules: Rules, games: Games, seats: Any) -> tuple[Gam
     persons = as_array("seats", seats)
     if persons.ndim and persons.shape != games.shape:
         raise ActionError(f"seats are one for all games or {n}, not of shape {persons.shape}")
+    if not persons.size:
+        persons = persons.astype(np.intp)  # an empty list is one of floats
     if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= people)).any():
         raise ActionError(f"seats are integers from 0 to {people - 1}, not {seats!r}")
     persons = np.broadcast_to(persons, games.shape)

@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.basics.errors import ActionError, RulesError, SnapshotError
+from mahjong_env.basics.errors import ActionError, RulesError, SnapshotError, ViewError
 from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, Seeds
 from mahjong_env.engine import hidden, one_game
@@ -205,9 +205,16 @@ class Engine:
         seen = self._seen(games, seats)
         return View.of(seen, Origin(self, seen.games, seen.seat, seen.is_asked, self.moves(seen.games)))
 
-    def moves(self, games: Games) -> Int64Array:
-        """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""
-        return self._moves_of[games] + self._moves_of_all
+    def moves(self, games: Any) -> Int64Array:
+        """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array.
+
+        Args:
+            games: [n] game numbers, repeats allowed; None: all.
+
+        Raises:
+            ActionError: there are no such games.
+        """
+        return self._moves_of[self._game_numbers(games, repeats=True)] + self._moves_of_all
 
     def games_of(self, view: View) -> tuple[Games, Int64Array]:
         """[n] the games that a view of this engine shows, and [n] their `moves` when it was taken.
@@ -215,8 +222,10 @@ class Engine:
         Views themselves do not tell: this is for the code that deals the games.
 
         Raises:
-            ViewError: the view was taken of another engine, or is a copy.
+            ViewError: the view was taken of another engine, is a copy, or is no view.
         """
+        if not isinstance(view, View):
+            raise ViewError(f"an engine knows the games of a View, not of {type(view).__name__}")
         return view.games_in(self)
 
     def watch(self, view: View) -> None:
@@ -465,8 +474,11 @@ class Engine:
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
         """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.
 
+        What others have answered to an open question is forgotten. The seat's own answer is kept if it is the best so
+        far: another one is kept by no engine.
+
         Args:
-            seats: [n] persons (or one for all) whose knowledge is kept.
+            seats: [n] persons (or one for all) whose knowledge is kept; who sits out knows no hand.
             rng: where chance comes from.
             games: [n] games, none of them twice; None: all.
 
@@ -476,9 +488,9 @@ class Engine:
         if not isinstance(rng, np.random.Generator):
             raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
         g = self._game_numbers(games)
-        table_seats, _ = who_looks(self.state, self.rules, g, seats)
+        table_seats, present = who_looks(self.state, self.rules, g, seats)
         self._note_moves(games, g)
-        hidden.resample(self._context, g, table_seats, rng)
+        hidden.resample(self._context, g, table_seats, present, rng)
 
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         return self._all_games if games is None else game_numbers(games, self.num_games, repeats=repeats)

@@ -23,44 +23,50 @@ def resample(
     context: StepContext,
     games: Games,
     seats: Games,
+    present: BoolArray,
     rng: np.random.Generator,
     opponent_hands: OpponentHands | None = None,
     copies: int = 1,
 ) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
+    Where ``present[i]`` is False a person who sits out looks from that seat, and has not seen its hand either.
     With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it. Every ``copies``
     games in a row are copies of one position.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
     know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
-    that it is asked tells something about it.
+    that it is asked tells something about it. The looking seat keeps its own answer to an open question if it is the
+    best so far; where another's was better it has been overwritten, and all answers are forgotten.
     """
     if not games.size:
         return
     state = context.state
-    kept, tiles = _unseen(context, games[::copies], seats[::copies])
+    kept, tiles = _unseen(context, games[::copies], seats[::copies], present[::copies])
     kept, tiles = kept.repeat(copies, axis=0), tiles.repeat(copies, axis=0)
-    _redraw_hidden_kongs(context, games, seats, tiles, rng)
+    _redraw_hidden_kongs(context, games, seats, present, tiles, rng)
     _redistribute(context, games, kept, tiles, rng)
     if opponent_hands is not None:
         bring_nearer(state, context.rules, games, kept, opponent_hands, rng)
     # Where the cards came from would tell all of them to anyone who knows the seed.
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     state.stream[games], state.hands_dealt[games] = 0, 0
-    state.best_seat[games], state.best_action[games] = NO_SEAT, 0  # what others have answered is known to nobody
+    # What others have answered is known to nobody.
+    is_own = present & (state.best_seat[games] == seats) & (state.best_precedence[games] > 0)
+    others = games[~is_own]
+    state.best_precedence[others], state.best_seat[others], state.best_action[others] = 0, NO_SEAT, 0
     _follow_up(context, games, kept, rng)
     masks.write_masks(context, games)
 
 
-def _unseen(context: StepContext, games: Games, seats: Games) -> tuple[BoolArray, Int8Array]:
+def _unseen(context: StepContext, games: Games, seats: Games, present: BoolArray) -> tuple[BoolArray, Int8Array]:
     """[n, S] hands that stay as they are, and [n, 42] tiles of each kind in other hands, hidden kongs or the wall."""
     state = context.state
-    is_own = np.arange(state.num_seats) == seats[:, None]
+    is_own = (np.arange(state.num_seats) == seats[:, None]) & present[:, None]
     kept = is_own.copy()
     asked = (state.phase[games] != Phase.TURN) & (state.phase[games] != Phase.OVER)
     kept[asked, state.actor[games[asked]]] = True
-    sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
+    sight = VisibleState(state, context.rules, games, seats, present)
     tiles = sight.unseen_tiles
     if context.rules.uses_flowers:
         # Flowers stay where they are, those too that another seat has just laid open, unseen by this one as yet.
@@ -71,13 +77,18 @@ def _unseen(context: StepContext, games: Games, seats: Games) -> tuple[BoolArray
 
 
 def _redraw_hidden_kongs(
-    context: StepContext, games: Games, seats: Games, unseen: Int8Array, rng: np.random.Generator
+    context: StepContext,
+    games: Games,
+    seats: Games,
+    present: BoolArray,
+    unseen: Int8Array,
+    rng: np.random.Generator,
 ) -> None:
     state = context.state
     if not context.rules.hides_concealed_kongs:
         return
     row, seat, place = np.nonzero(state.meld_type[games] == MeldType.CONCEALED_KONG)
-    is_others = seat != seats[row]
+    is_others = (seat != seats[row]) | ~present[row]
     row, hidden = row[is_others], seat[is_others] * MAX_MELDS + place[is_others]
     for number in np.unique(hidden):  # one kong of each game at a time
         at = row[hidden == number]

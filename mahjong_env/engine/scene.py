@@ -201,7 +201,8 @@ def _read(deal: Deal, rules: Rules) -> Scene:
     unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
     if scene.turns_up_more and not unnamed:
         raise DealError("the deal leaves no tile to be turned up: name the indicator, or fewer other tiles")
-    room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
+    # Flowers that were turned up before the indicator lie in the wall as well (`Scene.arrange`).
+    room = int(rules.deck.sum()) - rules.seats * size - 1 - len(scene.indicators) - scene.turns_up_more
     if len(scene.draws) + len(scene.replacements) > room:
         raise DealError(
             f"{len(scene.draws)} draws and {len(scene.replacements)} replacements: the wall has {room} tiles"

@@ -129,8 +129,8 @@ def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> 
 
 def _most_bytes(num_games: Any) -> int:
     """The bytes that a snapshot of ``num_games`` games may take when it is unpacked."""
-    if not isinstance(num_games, int) or num_games < 1:
-        raise SnapshotError(f"the snapshot's number of games is an integer from 1, not {num_games!r}")
+    if not isinstance(num_games, int) or num_games < 0:
+        raise SnapshotError(f"the snapshot's number of games is an integer from 0, not {num_games!r}")
     free = free_memory()
     most = _MOST_OF_A_HEADER + num_games * _MOST_OF_A_GAME
     return most if free is None else min(most, free)

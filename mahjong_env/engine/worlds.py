@@ -70,8 +70,8 @@ class Origin:
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False
-            seats = np.repeat(self.seats, count)
-            hidden.resample(worlds._context, np.arange(number), seats, rng, opponent_hands, copies=int(count))
+            seats, present = np.repeat(self.seats, count), np.ones(number, np.bool_)  # seats to act are at the table
+            hidden.resample(worlds._context, np.arange(number), seats, present, rng, opponent_hands, int(count))
         except RulesError as error:
             raise ViewError(str(error)) from None
         except MemoryError:

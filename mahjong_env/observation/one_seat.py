@@ -133,7 +133,8 @@ class FewObservations:
             # Nothing rare is asked, and nobody has flowers that this seat does not see yet.
             if lines.phase[g] not in _KNOWN:
                 return None
-            if me != actor and (lines.flower_draw[g] or not 0 <= me < self._seats):
+            # -1, who acts where a game is over, is a seat as little as any other number out of range.
+            if not 0 <= me < self._seats or (me != actor and lines.flower_draw[g]):
                 return None
             pairs.append((g, me))
         return pairs

@@ -234,8 +234,8 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     outcome = result.outcome
     payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
     if last is not None and last["type"] == "discard":  # nobody could claim it: the table before does not show it
-        places = (place and _discarded(place, last, rules) for place in before.places)
-        before = replace(before, places=tuple(places))
+        thrown = tuple(place and _discarded(place, last, rules) for place in before.places)
+        before = replace(before, places=thrown)
     places = [place for place in before.places if place is not None]
     dealer = next((place.person for place in places if place.is_dealer), -1)
     held = {place.person: place.points for place in places}

@@ -23,7 +23,7 @@ from mahjong_env.engine.claim_rules import (
 from mahjong_env.engine.phases.context import Offer, StepContext
 from mahjong_env.engine.phases.judge import is_complete
 from mahjong_env.scoring.wins import Source, wins_from_state
-from mahjong_env.state.arrays import NO_SEAT, Phase
+from mahjong_env.state.arrays import Phase
 from mahjong_env.state.seats import Seats
 
 _ZERO = np.array(0, np.int8)  # an array, as numpy turns plain numbers into arrays in every call
@@ -167,9 +167,9 @@ def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase
 def ask_again(context: StepContext, games: Games, *, keeps_own: bool = True) -> None:
     """After hidden tiles were redistributed: who else will be asked about the offered tile.
 
-    Seats that would have been asked before the seat to act count as having passed, and the answers kept so far are
-    forgotten: nobody at the table knows of them. The options of the seat to act stay as they are, or are worked out
-    anew without ``keeps_own``.
+    Seats that would have been asked before the seat to act count as having passed; whose answer is kept all the same
+    is the caller's to say. The options of the seat to act stay as they are, or are worked out anew without
+    ``keeps_own``.
     """
     state, rules = context.state, context.rules
     phase = state.phase[games]
@@ -197,7 +197,6 @@ def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_
     options = seats_not_yet_asked(options, is_asked)
     state.options[games] = 0
     seats.put(state.options, options)
-    state.best_precedence[games], state.best_seat[games], state.best_action[games] = 0, NO_SEAT, 0
 
 
 # --- Answering ------------------------------------------------------------------------------------------------------

@@ -70,4 +70,5 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     state.remove_tiles(seats, kind)
     state.drawn[seats.game] = NO_TILE
     state.can_win[seats.game] = False
+    update_tenpai(context, seats)  # `Engine.hidden` may be asked while others are asked whether they rob it
     return Offer(seats, kind)
