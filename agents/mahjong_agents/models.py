@@ -82,7 +82,9 @@ class _Model(ABC):
             raise AgentError(
                 f"{self._path}: it gives {list(scores.shape)}, not a number for each of {NUM_ACTIONS} actions"
             )
-        liked: NDArray[np.int64] = np.where(view.action_mask, scores, -np.inf).argmax(axis=1)
+        # -inf is a score as well, such as that of a model which masks by itself and finds nothing legal.
+        finite = np.maximum(scores, np.finfo(np.float64).min)
+        liked: NDArray[np.int64] = np.where(view.action_mask, finite, -np.inf).argmax(axis=1)
         return liked
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """What a seat may not see, for critics, labels and studies: never reachable from a view, so never seen by an agent.
 
-`Engine.hidden` gives it as named arrays, ``Engine.observe(privileged=True)`` as planes of a layout of its own.
+`Engine.hidden` gives it as named arrays, ``Engine.observe(privileged=True)`` as planes of a layout of its own. The
+planes leave slot 0 to the observation: that hand is in neither for a person who sits out, but `Hidden` has it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mahjong_env.basics.errors import ViewError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, is_integer
 from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.observation.events import events_of
 from mahjong_env.observation.planes import LAYOUT
@@ -70,7 +70,8 @@ class View:
         dealer: [n] int8 slot of the dealer.
         streak: [n] int16 hands for which the dealer has kept the deal.
         round_wind: [n] int8 0 East to 3 North.
-        deals_passed_on: [n] int16 times that the deal has passed on in this round.
+        deals_passed_on: [n] int16 times that the deal has passed on, counted anew after each seat has had it. That is
+            a round where the round wind changes then; in Wuhan it changes every four hands.
         house_wind: [n, 4] int8, -1 for an empty slot.
         dice: [n] int8 dice of the hand, 0 for none.
         hand_in_match: [n] int16 hands of the match before this one.
@@ -173,11 +174,16 @@ class View:
         return f"<View of {self.rules.name}: {len(self)} rows, seen by the persons {shown}{more}; dir() has the arrays>"
 
     def take(self, which: Any) -> View:
-        """Some of them: a boolean mask or indices."""
+        """Some of them: a boolean mask or indices.
+
+        Raises:
+            ViewError: there are no such rows.
+        """
         if (ask := self.__dict__.get("_ask")) is not None:
             part: View = ask("view", which)
             return part
-        return View(rules=self.rules, **{name: getattr(self, name)[which] for name in _NAMES})
+        rows = _rows(which, len(self))
+        return View(rules=self.rules, **{name: getattr(self, name)[rows] for name in _NAMES})
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
@@ -234,7 +240,13 @@ class View:
         return events_of(self)
 
     def recent_events(self, length: int) -> Int8Array:
-        """[n, length, 5] int8 the last ``length`` of `events`, for models that want sequences of one length."""
+        """[n, length, 5] int8 the last ``length`` of `events`, for models that want sequences of one length.
+
+        Raises:
+            ViewError: ``length`` is not an integer from 0.
+        """
+        if not is_integer(length) or length < 0:
+            raise ViewError(f"length is an integer from 0, not {length!r}")
         events = self.events
         number = np.count_nonzero(events[..., 0], axis=1)
         place = np.maximum(number - length, 0)[:, None] + np.arange(length)
@@ -270,6 +282,24 @@ def _look(seen: VisibleState, name: str) -> Any:
     return LAYOUT.write(seen, len(seen)) if name == "observation" else getattr(seen, name)
 
 
+def _rows(which: Any, number: int) -> Games:
+    """[m] the rows of ``number`` that a boolean mask or indices name; `ViewError` if there are none such."""
+    try:
+        rows = np.atleast_1d(np.asarray(which))
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths
+        raise ViewError(f"rows of a view are a boolean mask or indices: {error}") from error
+    if rows.dtype == np.bool_:
+        if rows.shape != (number,):
+            raise ViewError(f"a mask of the rows of a view has shape ({number},), not {rows.shape}")
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):  # an empty list is one of floats
+        raise ViewError(f"rows of a view are a boolean mask or indices, not {rows.dtype} of shape {rows.shape}")
+    wrong = rows[(rows < 0) | (rows >= number)] if rows.size else rows
+    if wrong.size:
+        raise ViewError(f"there is no row {int(wrong[0])}; the view has {number}")
+    return rows.astype(np.intp)
+
+
 def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Callable[..., Any]:
     """The requests that a view may make of its games (a copy of them: ``is_kept``): arrays, worlds, a part of itself.
 
@@ -283,7 +313,8 @@ def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Cal
         if what == "worlds":
             return origin.worlds(*rest)
         if what == "view":
-            part = seen.take(*rest), origin.take(*rest)
+            rows = _rows(*rest, len(seen))
+            part = seen.take(rows), origin.take(rows)
             return View._asking(*part, is_kept=True) if is_kept else View.of(*part)
         if what == "kept":
             return ask if is_kept else _sealed(seen.copy(), origin, is_kept=True)

@@ -8,7 +8,8 @@ The rule has three parts.
   neither is a draw: the tile that the seat in turn has drawn since then, and the flowers that it has laid open for
   it, are seen by the others together with its next action. So nobody can tell from its own observation whether
   somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not
-  asked see it as it will stand, paid for.
+  asked see it as it will stand, paid for. There is one exception: a seat of Taiwan that has drawn its eighth flower as
+  the last tile is asked whether it wins, and the others see that flower, and that no tile is left, before it answers.
 
 Where the others sit is said by slots: 0 is the looking seat itself, 1 the next, 2 across, 3 the previous one.
 """

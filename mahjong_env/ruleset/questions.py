@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 THE_WILD_KIND: Final = -1
 MOST: Final = 1000
-"""The most kongs in a row, hands of a streak, discards of a kind and the like: more than any game has."""
+"""The most kongs in a row, hands of a streak, discards of a kind and the like: more than any game has.
+
+A longer streak is not counted: it would leave its 16 bits, and before that what Taiwan pays for it would leave 32.
+"""
 
 
 def is_count(value: Any) -> bool:
@@ -511,8 +514,8 @@ class Rules:
         self.pass_deal(state, games, stays)
 
     def pass_deal(self, state: State, games: Games, stays: BoolArray) -> None:
-        """The dealer keeps the deal where ``stays``, else the next seat has it."""
-        state.streak[games] = np.where(stays, state.streak[games] + 1, 0)
+        """The dealer keeps the deal where ``stays``, else the next seat has it; streaks count to `MOST`."""
+        state.streak[games] = np.where(stays, np.minimum(state.streak[games] + 1, MOST), 0)
         state.turnover[games] += ~stays
         state.dealer[games] = np.where(stays, state.dealer[games], (state.dealer[games] + 1) % self.seats)
 

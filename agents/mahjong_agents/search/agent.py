@@ -104,16 +104,21 @@ class SearchAgent:
                 no critic is shipped for the rules. None: 4; but 0 where ``clear`` is given.
 
         Raises:
-            AgentError: a budget that is not a number above 0, a base that is none.
+            AgentError: a budget that is not a number above 0, a ``clear`` below 0, a base that is none.
         """
         budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions}
         for what, budget in (budgets | {"plans": plans, "horizon": horizon}).items():
             least, is_number = int(what in budgets), isinstance(budget, int) and not isinstance(budget, bool)
-            if budget is not None and not (is_number and least <= budget <= _MOST):
+            may_be_none = budget is None and what in ("milliseconds", "horizon")
+            if not may_be_none and not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
         as_first = clear is not None  # texts of the first levels play as they did
         likely = (0.0 if as_first else _LIKELY) if likely is None else likely
         horizon = (0 if as_first else _HORIZON) if horizon is None else horizon
+        if clear is not None and (
+            isinstance(clear, bool) or not isinstance(clear, int | float) or not 0 <= clear < np.inf
+        ):
+            raise AgentError(f"search: clear is a finite number from 0 on, not {clear!r}")
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
         self._rollouts, self._milliseconds, self._likely = rollouts, milliseconds, likely
@@ -371,11 +376,11 @@ def play_out(
     while live.size:
         result = engine.step(chosen, games=live)
         points[live] += result.rewards[np.arange(len(live)), person[live]]
-        if luck is not None:
-            luck.add(live)
         live = live[~result.hand_over & ~result.done]
         if not live.size:
             break
+        if luck is not None:
+            luck.add(live)  # of hands that go on: where one has ended, a match has dealt the next
         bits = np.random.SFC64(int(rng.integers(2**63)))
         seat = engine.seat_to_act[live].astype(np.intp)
         own = seat == person[live]

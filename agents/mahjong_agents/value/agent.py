@@ -15,7 +15,7 @@ from mahjong_agents.base import Annotation, annotate
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.network import greatest_of_rows
 from mahjong_agents.value.afterstates import Numbers, actions_but_wins
-from mahjong_agents.value.plan_value import PlanValueAgent, decline_wins
+from mahjong_agents.value.plan_value import PlanValueAgent, check_margin, decline_wins
 from mahjong_env import VARIANTS, AgentError, Rules, View
 from mahjong_env.basics.actions import WIN
 from mahjong_env.basics.files import read_arrays
@@ -52,7 +52,12 @@ class ValueAgent:
             numbers: the network, or a file that ``python -m tools.fit value-model`` has written; one without a network
                 of the variant is an `AgentError` when it acts. None: the one that is shipped for the rules played.
             margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
+
+        Raises:
+            AgentError: the margin is not a number from 0 to 1000.
         """
+        if margin is not None:
+            check_margin("value", margin)
         self._numbers, self._margin = numbers, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.plans import KINDS_OF_PLAN, PAIRS, PUNGS, Melds, melds_after
 from mahjong_env import Rules, View, score
-from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, WIN
+from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PASS, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
@@ -31,6 +31,7 @@ _LOWEST: Final = np.concatenate([np.arange(NUM_KINDS), _CHOWS]).astype(np.int8)
 SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 # The last place, reached by -1, is for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
+_NEXT_SLOT: Final = {3: np.array([1, 3, -1, 0], np.int8), 4: np.array([1, 2, 3, 0], np.int8)}
 _MOST_STEPS: Final = 20
 _SCARCE: Final = 0.02  # weight of a kind that is wanted, but of which no tile is left
 
@@ -187,14 +188,14 @@ def price(
         flowers=view.flowers[row, 0],
         kong_draws=view.kong_draws[row] * has_been_drawn,
         flower_draw=view.flower_draw[row] & has_been_drawn,
-        last_tile=(view.left[row] <= 0) & has_come,
+        last_tile=_left_to_next(view, row) <= 0 if has_come else nothing > 0,
         fourth_tile=_is_fourth(view, row, counts, last, 0 if has_come else 1),
         first_draw=nothing > 0,
         opening=nothing > 0,
         marks=view.marks[row][:, slots],
         round_wind=view.round_wind[row],
         house_wind=view.house_wind[row, 0],
-        dice=nothing,
+        dice=view.dice[row],
         points=view.points[row][:, slots],
         floor=nothing > 0,
         turned_up=np.zeros((len(row), 0), np.int8),
@@ -208,6 +209,16 @@ def price(
     prices = np.zeros(len(row))
     prices[priced] = np.where(scores.legal, scores.payments[:, 0], 0)
     return prices
+
+
+def _left_to_next(view: View, row: NDArray[np.intp]) -> NDArray[np.int16]:
+    """Return [k] the tiles that can be drawn by the seats after those whose turn it is."""
+    if not view.rules.has_private_walls:
+        return view.left[row]
+    turn = view.turn[row]
+    # While a discard may be claimed, the turn that a view shows is already that of the next seat.
+    slot = np.where(view.phase[row] == Phase.CLAIM, turn, _NEXT_SLOT[view.rules.seats][turn])
+    return view.walls[row, slot]
 
 
 def _is_fourth(
@@ -343,7 +354,7 @@ def declined_wins(
     Returns:
         [m] int8 ten times the root of what a win pays, in `unit` (the most for wins of the opening, which are not
         priced), and [m] int8 of the discards, kongs and passes that decline one half of `NextDraws.by_draw`, for which
-        a hand that any tile wins would be too large; 0 elsewhere.
+        a hand that any tile wins would be too large; 0 elsewhere, and where there is no tile left to draw.
     """
     pays, declined = np.zeros(len(row), np.int8), np.zeros(len(row))
     wins = np.flatnonzero(action == WIN)
@@ -351,10 +362,17 @@ def declined_wins(
         paid = _paid_for_wins(view, row[wins])
         pays[wins] = np.where(paid > 0, _in_roots(paid / unit(view.rules)), _MOST)
         declines = view.action_mask[row, WIN] & ((action < CHOW_LOW) | (action == PASS))
-        at = np.flatnonzero(declines & (distance == 1))
+        at = np.flatnonzero(declines & (distance == 1) & _may_draw_again(view, row, action))
         melds, left = melds_after(view, row[at], action[at]), _hands_left(view, row[at], action[at])
         _add_waits(view, left, melds, {Source.DRAW: declined}, at)
     return pays, _in_roots(declined / 4)
+
+
+def _may_draw_again(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return [m] whether the hand goes on after discards, kongs and passes, with a tile that the seat may draw."""
+    is_kong = (action >= CONCEALED_KONG) & (action < CHOW_LOW)  # replaced at once
+    goes_on = (_left_to_next(view, row) > 0) & ~view.closing[row]
+    return (view.walls[row, 0] > 0) & (is_kong | goes_on)
 
 
 def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -21,8 +21,9 @@ from mahjong_agents.plans import (
 )
 from mahjong_agents.policy.network import greatest_of_rows
 from mahjong_agents.value.completions import complete, declined_wins, lay_open, price
-from mahjong_env import View
+from mahjong_env import AgentError, View
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
+from mahjong_env.basics.types import is_integer
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles
 from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.ruleset.shapes import other_shapes
@@ -30,6 +31,8 @@ from mahjong_env.scoring.wins import Source
 
 PATIENCE: Final = 1.4
 """How many times as much as a win the next draw must pay on average for the win to be declined."""
+_MOST_SAMPLES: Final = 1000
+_MOST_MARGIN: Final = 1000
 _NO_KIND = np.uint64(0)
 _REACH: Final = 3
 """Plans at most this many tiles farther than the nearest one are compared."""
@@ -43,6 +46,12 @@ _MOST_DISTANCE: Final = 9
 _MOST_TURNS: Final = 24
 _TYPICAL_ACCEPTANCE: Final = np.array([1.0, 5.5, 14.5, 25.0, 40.0, 58.0, 75.0, 85.0, 90.0, 95.0])
 """Unseen tiles that bring a hand of greedy's nearer, at distances from 0 on."""
+
+
+def check_margin(agent: str, margin: Any) -> None:
+    """Raise `AgentError` unless this is a margin: a number from 0 to 1000."""
+    if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin <= _MOST_MARGIN:
+        raise AgentError(f"{agent}: margin is a number from 0 to {_MOST_MARGIN}, not {margin!r}")
 
 
 def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
@@ -89,7 +98,13 @@ class PlanValueAgent:
         Args:
             samples: completions for each action and plan.
             margin: how much more, as a share, another choice must be worth than the reference agent's.
+
+        Raises:
+            AgentError: the samples are not an integer from 1 to 1000, the margin is not a number from 0 to 1000.
         """
+        if not is_integer(samples) or not 1 <= samples <= _MOST_SAMPLES:
+            raise AgentError(f"plan-value: samples is an integer from 1 to {_MOST_SAMPLES}, not {samples!r}")
+        check_margin("plan-value", margin)
         self._samples, self._margin = samples, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
