@@ -7,6 +7,7 @@ shown by tests/fuzz/test_fuzz_values.py.
 
 from __future__ import annotations
 
+import copy
 import sys
 from pathlib import Path
 
@@ -67,6 +68,10 @@ def deal(**facts):
     return engine().reset(deals=Deal(**facts))
 
 
+def gold(**facts):
+    return make_engine("fuzhou", 2, seed=1).reset(deals=Deal(**facts))
+
+
 def worth(**changes):
     hand = {"hand": "456p 678s 55m 23p", "melds": ["chow 234m@2"], "winning_tile": "1p", "source": "draw"}
     return score("hebei", **{**hand, **changes})
@@ -101,6 +106,9 @@ def flipped():
 
 
 MANY = np.broadcast_to(0, 2**40)
+LONG = "123456789m" * 3 + "12346789m" + "123456789p" * 4 + "123456s"
+"""77 tiles."""
+HIGH = np.full(2, 2**64 - 1, np.uint64)
 MASKED = np.ma.array([0, 0], mask=[True, False])
 """Numpy would take what is masked for 0."""
 
@@ -144,6 +152,7 @@ ENGINE = [
     ("observe: a masked buffer", lambda: observe_into_masked(), ActionError, "int8 to be filled, not MaskedArray"),
     ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
     ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
+    ("step: 64 bits", lambda: engine().step(HIGH), IllegalActionError, "the action 18446744073709551615 is not legal"),
     ("observe: no such seat", lambda: engine().observe(seats=7), ActionError, "seats are integers from 0 to 2, not 7"),
     ("observe: too many", lambda: engine().observe(seats=[0, 1, 2]), ActionError, "seats are one for all games or 2"),
     ("view: two axes", lambda: engine().view(games=[[0]]), ActionError, "games are a one-dimensional array"),
@@ -152,6 +161,17 @@ ENGINE = [
     ("resample: a number", lambda: resample(5), ActionError, "rng is a numpy.random.Generator, such as"),
     ("resample: one twice", lambda: resample(RNG, [1, 1]), ActionError, "games must not be named twice"),
     ("resample: more games than there are", lambda: resample(RNG, MANY), ActionError, "must not be named twice"),
+    ("take: no such row", lambda: engine().view().take([99]), ViewError, "there is no row 99; the view has 2"),
+    ("take: from the end", lambda: engine().view().take([-1]), ViewError, "there is no row -1; the view has 2"),
+    ("take: a fraction", lambda: engine().view().take([0.5]), ViewError, "a boolean mask or indices, not float64"),
+    ("take: a short mask", lambda: engine().view().take([True]), ViewError, "has shape (2,), not (1,)"),
+    ("take: ragged", lambda: engine().view().take([[0], [0, 1]]), ViewError, "rows of a view are a boolean mask"),
+    ("take: of a copy", lambda: copy.copy(engine().view()).take([2]), ViewError, "there is no row 2; the view has 2"),
+    ("events: below 0", lambda: engine().view().recent_events(-1), ViewError, "length is an integer from 0, not -1"),
+    ("events: a fraction", lambda: engine().view().recent_events(1.5), ViewError, "length is an integer from 0, not"),
+    ("games of: a number", lambda: engine().games_of(3), ViewError, "knows the games of a View, not of int"),
+    ("moves: no such game", lambda: engine().moves([99]), ActionError, "there is no game 99; games are 0 to 1"),
+    ("moves: below 0", lambda: engine().moves([-1]), ActionError, "there is no game -1; games are 0 to 1"),
     ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
     ("worlds: a number", lambda: engine().view().worlds(1, 5), ViewError, "a numpy.random.Generator, not with"),
     ("snapshot: one bit", flipped, SnapshotError, "not a snapshot, or are damaged"),
@@ -181,6 +201,7 @@ DEALS = [
     ("no such dealer", lambda: deal(dealer=3), DealError, "dealer is an integer from 0 to 2"),
     ("an indicator", lambda: deal(indicator="1m"), DealError, "turns up no tile"),
     ("a long wall", lambda: deal(tiles_left=85), DealError, "tiles_left is an integer from 0 to 84"),
+    ("flowers in the way", lambda: gold(indicator="F1 F2 5m", draws=LONG), DealError, "the wall has 76 tiles"),
     ("a wind twice", lambda: deal(house_winds="1z 1z 2z"), DealError, "house_winds names each"),
 ]
 
@@ -349,10 +370,15 @@ def test_what_makes_sense_is_taken():
     assert engine(num_games=np.int64(3), num_hands=np.int8(2), auto_reset=np.True_).num_games == 3
     assert seats(np.int8(3)).num_envs == 3
     assert worth(dealer_streak=np.int64(1), seat=np.int64(0)).legal
+    assert engine().view().take(1).hand.shape == (1, 34)
     one = engine()
     before = frozen_arrays(one)
     result = one.step([], [])
     assert result.rewards.shape == (0, 3)
+    assert one.observe([], []).shape == (0, *one.observation_shape)
+    assert len(one.view([], [])) == 0
+    one.resample_hidden([], RNG, [])
+    one.restore(Snapshot.from_bytes(one.snapshot([]).to_bytes()), [])
     assert changed_array(one, before) is None
 
 

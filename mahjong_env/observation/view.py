@@ -313,7 +313,7 @@ def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Cal
         if what == "worlds":
             return origin.worlds(*rest)
         if what == "view":
-            rows = _rows(*rest, len(seen))
+            rows = _rows(rest[0], len(seen))
             part = seen.take(rows), origin.take(rows)
             return View._asking(*part, is_kept=True) if is_kept else View.of(*part)
         if what == "kept":

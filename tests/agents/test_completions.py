@@ -19,9 +19,17 @@ from mahjong_agents.plans import (
     far_plans,
     follow_plans,
 )
-from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
+from mahjong_agents.value.completions import (
+    _paid_for_wins,
+    complete,
+    declined_wins,
+    lay_open,
+    next_draws,
+    price,
+    unit,
+)
 from mahjong_env import VARIANTS, Deal, action, make_engine, score
-from mahjong_env.basics.actions import PASS
+from mahjong_env.basics.actions import PASS, WIN
 from mahjong_env.basics.notation import MeldType, count_tiles, parse_kind, parse_tiles
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.distance import cheapest_hands
@@ -206,6 +214,47 @@ def test_prices_are_those_of_the_scoring():
     assert opened.sum() == 11
     assert laid.type[0, 0] == 1
     assert price(view, row, opened, nothing, opened.argmax(axis=1), laid, Source.DRAW) < paid
+
+
+def paid_and_priced(engine):
+    """Return what a win of the seat to act in the only game is priced at, and what it pays when it is played."""
+    priced = _paid_for_wins(engine.view(), np.zeros(1, np.intp))[0]
+    outcome = engine.step([WIN]).outcome
+    return priced, outcome.payments[0][outcome.winner[0]]
+
+
+def test_wins_are_priced_by_the_dice_of_the_hand():
+    """In Hangzhou with dice a double makes it 3 Lao."""
+    engine = make_engine("hangzhou", 1, lao_dice=True)
+    hand = Deal(hands=["123m 456m 789m 123p 55p"], dealer=0, wild="1z")
+    seed = next(seed for seed in range(100) if engine.reset(seed=seed, deals=hand) or engine.state.dice[0] > 0)
+    assert engine.action_mask[0, WIN], seed
+    priced, paid = paid_and_priced(engine)
+    assert priced == paid > 0
+
+
+def test_the_last_tile_of_private_walls_is_that_of_the_next_seat():
+    """Seats 1 and 2 could draw one tile each, but seat 3, who is next after the claim of seat 2, has none."""
+    engine = make_engine("mcr", 1, private_walls=True, flower_tiles=False, minimum_points=0)
+    others = ["147m 258p 147s 1347z", "55z 3s 69m 69p 69s 3467z", "147m 258p 147s 1346z"]
+    engine.reset(deals=Deal(hands=["123m 456p 789s 22z 45s 5z", *others], dealer=0, tiles_left=2))
+    for what in ("discard 5z", "pung", "discard 3s"):
+        engine.step([action(what)])
+    assert (engine.seat_to_act[0], engine.view().left[0]) == (0, 2)
+    priced, paid = paid_and_priced(engine)
+    assert priced == paid > 0
+
+
+@pytest.mark.parametrize(("left", "closing", "hopes"), [(20, False, True), (0, False, False), (20, True, False)])
+def test_a_declined_win_is_worth_nothing_where_nothing_more_is_drawn(left, closing, hopes):
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("123m 456m 789m 123p 55p", "", ""), dealer=0, tiles_left=left))
+    engine.state.closing[:] = closing  # the hand ends with the next discard
+    view = engine.view()
+    row, legal = np.nonzero(view.action_mask)
+    pays, declined = declined_wins(view, row, legal, look_ahead(view).distance[row, legal])
+    assert pays[legal == WIN] > 0
+    assert (declined > 0).any() == hopes
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))

@@ -15,6 +15,7 @@ from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
 from mahjong_agents import AgentError, PolicyFileError, make_agent
+from mahjong_agents.models import _Model
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import make_engine
 from mahjong_env.cli import main
@@ -199,3 +200,15 @@ def test_files_that_cannot_be_played(view, tmp_path):
         make_agent(f"torch:{tmp_path / 'other.pt'}").act(view, np.random.default_rng(0))
     with pytest.raises(AgentError, match=r"cannot be asked with observations \[38, 34\]"):
         make_agent(f"torch:{tmp_path / 'other.pt'}?flat=true").act(view, np.random.default_rng(0))
+
+
+def test_a_model_that_likes_nothing_plays_what_is_legal(view):
+    class Hopeless(_Model):
+        def __init__(self):
+            self._path = "hopeless"
+
+        def _scores(self, observation, mask):
+            return np.where(mask, -np.inf, 0.0)
+
+    actions = Hopeless().act(view, np.random.default_rng(0))
+    assert view.action_mask[np.arange(len(view)), actions].all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mahjong_agents import AgentError, make_agent
-from mahjong_agents.control_variates import weights_of
+from mahjong_agents.control_variates import Luck, weights_of
 from mahjong_agents.policy.critic import shipped_critic
 from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
 from mahjong_env import rules as make_rules
@@ -93,6 +93,18 @@ def test_the_best_of_what_is_clearly_better_is_played():
 def test_settings_that_cannot_be(name, value):
     with pytest.raises(AgentError, match=f"{name} is (an integer|a probability) from"):
         SearchAgent(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        *(({name: None}, f"{name} is an integer from") for name in ("rollouts", "actions", "plans")),
+        *(({"clear": value}, "clear is a finite number from 0") for value in ("2", True, -3, np.nan, np.inf)),
+    ],
+)
+def test_settings_of_the_wrong_kind(settings, message):
+    with pytest.raises(AgentError, match=message):
+        SearchAgent(**settings)
 
 
 @pytest.mark.parametrize("base", ["reference", "greedy", "policy:wuhan"])
@@ -254,3 +266,19 @@ def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):
     error = np.sqrt((plain - less).var(axis=1) / number)
     assert (np.abs(plain.mean(axis=1) - less.mean(axis=1)) < 4 * error).all()
     assert less.var(axis=1).mean() < 0.7 * plain.var(axis=1).mean()
+
+
+def test_the_deal_of_the_next_hand_is_no_luck_of_this_one(monkeypatch):
+    games = in_mid_hand("hebei", 4, 30, num_hands=2).view().worlds(4, np.random.default_rng(0))
+    hand = games.state.hand_in_match.copy()
+
+    class Watched(Luck):
+        def add(self, games):
+            assert (self._state.hand_in_match[games] == hand[games]).all()
+            super().add(games)
+
+    monkeypatch.setattr("mahjong_agents.search.agent.Luck", Watched)
+    plan, weights = np.full(16, NO_PLAN), weights_of(games.rules)
+    first, rng = games.action_mask.argmax(axis=1), np.random.default_rng(1)
+    play_out(games, first, plan, np.arange(16), make_agent("greedy"), rng, weights)
+    assert (games.state.hand_in_match > hand).any()

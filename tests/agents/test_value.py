@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mahjong_agents import AgentError, GreedyAgent
+from mahjong_agents import AgentError, GreedyAgent, make_agent
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.value.afterstates import TYPE_OF, Afterstates, actions_but_wins
 from mahjong_agents.value.agent import Outcome, OutcomeNetwork, ValueAgent, read_network, shipped_network
@@ -172,3 +172,27 @@ def test_points_and_wins_are_those_of_the_hands(experience):
     assert (points[dealt_in] < 0).mean() > 0.95
     assert not (dealt_in & won).any()
     np.testing.assert_allclose(points * unit, (points * unit).round(), atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *(
+            (f"{agent}?margin={value}", f"{agent}: margin is a number from 0 to 1000, not")
+            for agent in ("value", "plan-value")
+            for value in ("nan", "inf", "-1")
+        ),
+        *(
+            (f"plan-value?samples={value}", "plan-value: samples is an integer from 1 to 1000, not")
+            for value in ("0", "-1", "1001")
+        ),
+    ],
+)
+def test_settings_that_cannot_be(text, message):
+    with pytest.raises(AgentError, match=message):
+        make_agent(text)
+
+
+def test_samples_are_whole():
+    with pytest.raises(AgentError, match=r"samples is an integer from 1 to 1000, not 0\.5"):
+        PlanValueAgent(samples=0.5)

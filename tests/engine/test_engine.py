@@ -10,12 +10,15 @@ import pytest
 
 import mahjong_env
 from mahjong_env import (
+    ActionError,
+    Deal,
     IllegalActionError,
     RulesError,
     Snapshot,
     SnapshotError,
     action,
     make_engine,
+    score,
 )
 from mahjong_env.engine import arguments
 from mahjong_env.observation.planes import FACT_PLACES, plane
@@ -172,3 +175,24 @@ class TestLimits:
         engine = make_engine("taiwan", 7)
         taken = sum(array.nbytes for array in engine.state.arrays().values())
         assert State.bytes_of(arguments.axes_of(engine.rules, 7)) == taken
+
+    def test_games_may_be_numbered_without_a_sign(self):
+        engine = make_engine("wuhan", 40, seed=1)
+        games = np.array([1, 0], np.uint64)
+        assert np.array_equal(engine.observe(games), engine.observe([1, 0]))
+        with pytest.raises(ActionError, match="twice"):
+            engine.reset(games=np.array([1, 1], np.uint64))
+        with pytest.raises(ActionError, match=f"no game {2**63}"):
+            engine.reset(games=np.array([2**63, 1], np.uint64))
+
+    def test_streaks_count_to_a_thousand(self):
+        """Longer ones would leave their 16 bits, and what Taiwan pays for them 32."""
+        engine = make_engine("taiwan", 2, seed=1, num_hands=2, unit=100_000, base_score=100_000, dead_tiles=71)
+        engine.reset(deals=Deal(dealer_streak=1000))
+        while not engine.state.hand_in_match.all():
+            mask = engine.action_mask
+            engine.step(np.where(mask[:, action("pass")], action("pass"), mask.argmax(axis=1)))
+        assert engine.state.streak.tolist() == [1000, 1000]
+        told = {"hand": "123m 456m 789m 123p 456p 5s", "winning_tile": "5s", "source": "draw", "dealer": 0}
+        paid = score(engine.rules, dealer_streak=1000, **told).payments
+        assert paid[0] == -sum(paid[1:]) > 3 * 2001 * 100_000

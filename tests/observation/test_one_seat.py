@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from mahjong_env import VARIANTS, ActionError, make_engine
+from mahjong_env import VARIANTS, ActionError, Deal, make_engine
 from mahjong_env.observation import one_seat
 from mahjong_env.testing.play import choose_actions
 
@@ -83,3 +83,14 @@ def test_buffers_and_some_of_the_games():
             engine.observe(wrong)
     with pytest.raises(ActionError, match="out"):
         engine.observe(out=np.zeros((5, 3, 34), np.int8))
+
+
+@pytest.mark.parametrize("games", [1, 17])
+def test_the_seat_of_nobody_is_refused_and_leaves_no_trace(games):
+    engine, rng = make_engine("wuhan", games, seed=1), np.random.default_rng(0)
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        engine.step(choose_actions(engine, rng)[live], live)
+    with pytest.raises(ActionError, match="seats are integers from 0 to 3"):
+        engine.observe(seats=engine.seat_to_act)
+    engine.reset(deals=Deal(dealer=1))
+    assert np.array_equal(engine.observe(seats=0), engine.view(seats=0).observation)

@@ -133,3 +133,17 @@ def test_an_environment_gives_it_by_agent_and_no_view_does():
     hidden = env.unwrapped.hidden("player_2")
     assert np.array_equal(hidden.hand[0, 0], env.unwrapped.view("player_2").hand[0])
     assert not hasattr(env.unwrapped.view("player_2"), "hidden")
+
+
+def test_a_hand_that_adds_to_its_pung_is_told_as_it_is_while_the_kong_may_be_robbed():
+    """Seat 0 draws its second 1z, keeps it, and adds the 5p that it has held: it waits for 6s and 9s then."""
+    engine = make_engine("hebei", 1, seed=1)
+    hands = ["555p 123m 456m 78s 156z", "147m 28p 369s 12347z", "123m 456m 789s 46p 22z"]
+    engine.reset(deals=Deal(hands=hands, draws="5p 9m 9m 1z", dealer=0))
+    played = "discard 6z, discard 5p, pass, pung, discard 5z, discard 9m, discard 9m, added kong 5p"
+    for what in played.split(", "):
+        engine.step([mahjong_env.action(what)])
+    assert engine.state.phase[0] == Phase.ROB
+    hidden = engine.hidden(seats=0)
+    assert (hidden.is_tenpai[0, 0], hidden.shanten[0, 0]) == (True, 0)
+    assert np.flatnonzero(hidden.waits[0, 0]).tolist() == [23, 26]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
-from mahjong_env import VARIANTS, Deal, ViewError, make_engine
+from mahjong_env import VARIANTS, Deal, ViewError, action, make_engine
 from mahjong_env.basics.actions import PASS, WIN
 from mahjong_env.engine.opponent_hands import OpponentHands, distances_of_hands
 from mahjong_env.environments.agents import RandomAgent
@@ -244,3 +244,28 @@ def test_whoever_may_rob_fuzhou_s_gold_is_asked_anew_when_hands_are_resampled():
     asked = np.flatnonzero(engine.state.phase == Phase.OPENING)
     assert len(asked) < 100
     assert (engine.step(np.full(len(asked), WIN), asked).outcome.value > 0).all()
+
+
+def test_who_sits_out_knows_no_hand():
+    engine = make_engine("hebei", 50, seed=3, num_hands=4, rotation=True)
+    assert (engine.state.person_at != 3).all()
+    before = engine.state.hand.copy()
+    engine.resample_hidden(3, np.random.default_rng(1))
+    require_tiles(engine)
+    require_books(engine)
+    assert (engine.state.hand != before).any(axis=2).all()
+
+
+@pytest.mark.parametrize(("seat", "is_known"), [(1, True), (0, False), (2, False)])
+def test_a_seat_remembers_its_own_answer_alone(seat, is_known):
+    """Seat 1 would rather have a pung than win; seat 2, who may win as well, is asked next and passes."""
+    engine = make_engine("hebei", 20, seed=1)
+    hands = ["5p 147m 258s 369s 1234z", "123m 456m 789s 55p 11z", "123m 456m 789s 46p 22z"]
+    engine.reset(deals=Deal(hands=hands))
+    for what in ("discard 5p", "pung"):
+        engine.step(np.full(20, action(what)))
+    assert (engine.seat_to_act == 2).all()
+    engine.resample_hidden(seat, np.random.default_rng(0))
+    require_books(engine)
+    engine.step(np.full(20, PASS))
+    assert (engine.state.num_melds[:, 1] == is_known).all()

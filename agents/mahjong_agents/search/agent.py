@@ -109,8 +109,9 @@ class SearchAgent:
         budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions}
         for what, budget in (budgets | {"plans": plans, "horizon": horizon}).items():
             least, is_number = int(what in budgets), isinstance(budget, int) and not isinstance(budget, bool)
-            may_be_none = budget is None and what in ("milliseconds", "horizon")
-            if not may_be_none and not (is_number and least <= budget <= _MOST):
+            if budget is None and what in ("milliseconds", "horizon"):
+                continue
+            if budget is None or not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
         as_first = clear is not None  # texts of the first levels play as they did
         likely = (0.0 if as_first else _LIKELY) if likely is None else likely
