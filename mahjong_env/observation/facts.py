@@ -74,10 +74,7 @@ FACTS: Final[tuple[Fact, ...]] = (
     _array("streak", "hands for which the dealer has kept the deal", scale=4, **_OPEN_ENDED),
     _one_more("round_wind", "round wind (1 East to 4 North)", **_OF_WINDS),
     _array(
-        "deals_passed_on",
-        "times that the deal has passed on, counted anew after each seat has had it (a round in most variants; in Wuhan "
-        "a round is four hands)",
-        **_OF_SLOTS,
+        "deals_passed_on", "times that the deal has passed on, from 0 again after each seat has had it", **_OF_SLOTS
     ),
     _one_more("offered_from", "slot + 1 that gave the tile that the seat is asked about", **_OF_SLOTS),
     _one_more("turn", "slot + 1 whose turn it is, or will be if the last discard is not claimed", **_OF_SLOTS),
