@@ -331,7 +331,7 @@ FAULTS = (
         "observation/test_one_seat.py",
         ("few-see-another-hand", 'places("hand")[g, me]', 'places("hand")[g, 0]', "numpy_writes"),
         ("few-see-what-others-drew", "if drawn >= 0 and is_asked:", "if drawn >= 0:", "numpy_writes"),
-        ("few-see-flowers-too-early", "lines.flower_draw[g] or not", "not", "numpy_writes"),
+        ("few-see-flowers-too-early", "(me != actor and lines.flower_draw[g])", "False", "numpy_writes"),
         ("few-see-the-wall-too-early", "if phase == _TURN and not is_asked:", "if False:", "numpy_writes"),
         ("few-see-points-of-before", ', ("points", "points"))', ")", "numpy_writes"),
         (
