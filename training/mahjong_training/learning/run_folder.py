@@ -81,7 +81,8 @@ class RunFolder:
             if config.resume:
                 raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
             return
-        own, (other,) = _total(config), _COMMANDS.keys() - {_total(config)}
+        own = _total(config)
+        (other,) = _COMMANDS.keys() - {own}
         if other in self._settings():
             raise TrainingError(
                 f"{self.path}: the run in this folder is one of {_COMMANDS[other]}, not of {_COMMANDS[own]}; "

@@ -112,8 +112,7 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
         module, name = type(agent).__module__, type(agent).__qualname__
         source = _source_of(module)
     own = [f"{module}.{name}"] if module.partition(".")[0] in OURS else []
-    files = [*([] if own else source), *_named(spec, rules)]
-    return [*own, *map(_digest, dict.fromkeys(file.resolve() for file in files))]
+    return [*own, *_digests([*([] if own else source), *_named(spec, rules)])]
 
 
 def replaced(known: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> list[str]:
@@ -126,7 +125,7 @@ def named_digests(spec: str, rules: Rules) -> list[str]:
 
     They are among those of `agent_digests`.
     """
-    return [*map(_digest, dict.fromkeys(file.resolve() for file in _named(spec, rules)))]
+    return _digests(_named(spec, rules))
 
 
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
@@ -179,6 +178,11 @@ def _source(file: Path) -> list[Path]:
     except Exception:  # what cannot be read or compiled there imports nothing
         return [file]
     return sorted({Path(found) for module in finder.modules.values() if (found := getattr(module, "__file__", None))})
+
+
+def _digests(files: Iterable[Path]) -> list[str]:
+    """Return the digests of files, each once however it is named."""
+    return [*map(_digest, dict.fromkeys(file.resolve() for file in files))]
 
 
 def _digest(file: Path) -> str:
