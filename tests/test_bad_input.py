@@ -510,6 +510,7 @@ OF_OTHERS = [
     ("best-response --variant hebei --out run --agent nobody", "nobody"),
     ("psro --variant hebei --out run --pool greedy greedy", "at least two"),
     ("psro --variant hebei --out run --rounds 0", "--rounds"),
+    ("psro --variant hebei --out run --judge-hands -1", "--judge-hands"),
     ("evaluate --variant hebei --blind -1", "--blind must be from 0"),
     ("evaluate --variant hebei --blind 1000000", "--blind must be from 0"),
     *((f"evaluate --variant hebei --until {wrong}", "--until is a number of sigma") for wrong in ("0", "-1", "nan")),

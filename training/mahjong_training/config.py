@@ -278,6 +278,9 @@ class PsroConfig(WorkersConfig, VariantConfig):
     """Deals of each of these measurements, played from every seat against the most likely opponent."""
     gate_deals: int = TrainConfig.gate_deals
     """Deals of each gate, shared out among the opponents by how likely they are drawn; at least 30 against each."""
+    judge_hands: int = 0
+    """Hands that a best response learns from in the end, one to --start and one to what was last added: has it become
+    harder to exploit? 0: nobody judges."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
     out: Path | None = None

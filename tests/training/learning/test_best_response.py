@@ -144,6 +144,7 @@ class TestStart:
 
 
 POOL = PsroConfig(variant="hebei", pool=("random", "greedy", "closed-greedy"), rounds=2, hands=24, deals=30)
+ADDED = ("closed-greedy", "folding")
 
 
 @pytest.fixture
@@ -188,6 +189,31 @@ def test_rounds_learn_from_the_mixture_and_go_on_where_they_stopped(tmp_path, mo
     assert json.loads((tmp_path / "pool" / psro.FILE).read_text(encoding="utf-8")) == before
     with pytest.raises(TrainingError, match="another --deals: 30"):
         psro.run(replace(config, deals=31))
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("rounds")
+def test_best_responses_judge_the_first_and_the_last(tmp_path, monkeypatch):
+    begun = []
+
+    def config_of(**given):
+        begun.append(BestResponseConfig(**given | {"deals": 30}))
+        return begun[-1]
+
+    monkeypatch.setattr(psro, "BestResponseConfig", config_of)
+    monkeypatch.setattr(psro, "_response", lambda config, folder, pool, mixture, rounds: ADDED[len(rounds)])
+    monkeypatch.setattr(run, "best_start", lambda *given: "greedy")
+    config = replace(POOL, pool=("random", "greedy"), start="closed-greedy", judge_hands=24, out=tmp_path / "pool")
+    psro.run(config)
+    found = json.loads((tmp_path / "pool" / psro.FILE).read_text(encoding="utf-8"))["exploitability"]
+    assert [*found] == ["start", "round_2"]
+    assert [(one["agent"], one["hands"]) for one in found.values()] == [("closed-greedy", 24), ("folding", 24)]
+    for name, one in found.items():
+        kept = found_in(tmp_path / "pool" / f"response_to_{name}")
+        assert one["response"]["mean"] == pytest.approx(kept["points"]["mean"] / kept["sigma"])
+    psro.run(config)
+    assert [one.resume for one in begun] == [False, False, True, True]
+    assert json.loads((tmp_path / "pool" / psro.FILE).read_text(encoding="utf-8"))["exploitability"] == found
 
 
 @pytest.mark.usefixtures("rounds")

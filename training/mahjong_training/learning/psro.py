@@ -2,7 +2,8 @@
 
 Policy-space response oracles (Lanctot et al., 2017): the matrix of the pool has an equilibrium
 (`payoffs.nash_mixture`); a policy learns to beat that mixture, joins the pool, and the next round begins. What no round
-beats any more is hard to exploit by this learner at this budget, which `mahjong-env best-response` can judge.
+beats any more is hard to exploit by this learner at this budget; best responses to what it began as and to what it
+ended as, at the same budget, judge whether it became harder to exploit.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from numpy.typing import NDArray
 from mahjong_agents import make_agent
 from mahjong_env import Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.config import PsroConfig, TrainConfig
+from mahjong_training.config import BestResponseConfig, PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.matches import Contest, check_single_hands, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.standing import lines
+from mahjong_training.learning import best_response
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import saying_what_is_kept
@@ -68,7 +70,7 @@ def run(config: PsroConfig) -> list[Round]:
         MahjongError: settings, agents or folders that cannot be used.
         InterruptedRunError: Ctrl-C or SIGTERM; the same command goes on.
     """
-    check_settings(config)
+    check_settings(config, zero=("judge_hands",))
     pool = tuple(dict.fromkeys(config.pool))
     if len(pool) < 2:
         raise TrainingError("--pool has at least two agents")
@@ -100,13 +102,15 @@ def run(config: PsroConfig) -> list[Round]:
                 break
             pool = (*pool, added)
         _say(rounds[:-1], pool, payoffs.matrix / unit, mixture)
+        if config.judge_hands:
+            write_text(out / FILE, plain_json(data | {"exploitability": _judged(config, rounds, out)}) + "\n")
         print(f"written: {out / FILE}")
     return rounds
 
 
 def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out: Path) -> None:
     """Write settings and agents down, or check that they are those of what is there; more rounds may be asked for."""
-    free = {"rounds", "processes", "ray", "threads", "out"}
+    free = {"rounds", "judge_hands", "processes", "ray", "threads", "out"}
     settings = json.loads(json.dumps({name: value for name, value in asdict(config).items() if name not in free}))
     path = out / _SETTINGS
     if path.exists():
@@ -160,6 +164,26 @@ def _response(
         )
     )
     return f"policy:{found.best}" if found.has_gained else None
+
+
+def _judged(config: PsroConfig, rounds: list[Round], out: Path) -> dict[str, dict[str, object]]:
+    """Return what best responses win from what the first round began as, and from what the last one added."""
+    judged = {"start": config.start} | {f"round_{n}": one.added for n, one in enumerate(rounds, 1) if one.added}
+    responses = {}
+    for name in dict.fromkeys(("start", [*judged][-1])):
+        folder = out / f"response_to_{name}"
+        found = best_response.run(
+            BestResponseConfig(
+                **{name: getattr(config, name) for name in ("variant", "knobs", "seed", "processes", "ray", "threads")},
+                agent=str(judged[name]),
+                hands=config.judge_hands,
+                out=folder,
+                resume=RunFolder(folder).config.exists(),
+            )
+        )
+        response = asdict(found.points.over(found.sigma))
+        responses[name] = {"agent": found.agent, "began_as": found.start, "hands": found.hands, "response": response}
+    return responses
 
 
 def _say(rounds: list[Round], pool: tuple[str, ...], matrix: NDArray[np.float64], mixture: NDArray[np.float64]) -> None:
