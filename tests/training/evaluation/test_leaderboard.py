@@ -108,6 +108,14 @@ def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
     assert kept.rows["hebei"]["policy"] == {"digests": ["a"], "points": one} | met("random", "greedy", "value")
 
 
+def test_the_page_has_shares_by_alpha_rank_where_they_are_known():
+    """OpenSpiel finds them, which may not be installed."""
+    one = {"mean": 0.5, "low": 0.4, "high": 0.6}
+    row = {"duels": {}, "nash_rating": one, "nash_share": one}
+    shown = standing.page({"hebei": {"greedy": row | {"alpha_rank": 0.25}, "value": row | {"alpha_rank": None}}})
+    assert "| 2: greedy | +0.500 ± 0.100 (50 %; 25 %) |\n| 5: value | +0.500 ± 0.100 (50 %) |" in shown
+
+
 def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     """A policy that replaces another one; what was known of others is theirs."""
     one = {"mean": 1.0, "low": 0.5, "high": 1.5}
@@ -117,7 +125,7 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     kept.add("hebei", "policy", ["today"], {"points": one})
     assert kept.rows["hebei"]["policy"] == {"digests": ["today"], "points": one}
     assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
-    met = {"duels": {"policy": one, "value": one}, "nash_rating": one, "nash_share": one}
+    met = {"duels": {"policy": one, "value": one}, "nash_rating": one, "nash_share": one, "alpha_rank": 0.25}
     mixed = {"mixed": one, "how_mixed": {"pool": ["policy", "value"]}}
     kept.add("hebei", "greedy", ["before"], met | mixed | {"places": [one], "how_places": {"pool": ["value"]}})
     kept.add("hebei", "policy", ["tomorrow"], {"points": one})

@@ -87,6 +87,7 @@ class Table:
             found |= {"duels": {level: one.points.over(self.sigma) for level, one in self.rows[agent].items()}}
             found |= {"nash_rating": self.overall[agent]["nash_rating"].over(self.sigma)}
             found |= {"nash_share": self.overall[agent]["nash_share"], "how_duels": how | {"deals": config.deals}}
+            found |= {"alpha_rank": self.overall[agent].get("alpha_rank")}
         if agent in self.mixed:
             found |= {"mixed": self.mixed[agent].over(self.sigma)}
             found |= {"how_mixed": how | {"deals": config.mixed_deals, "pool": config.pool}}

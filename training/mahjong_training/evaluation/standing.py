@@ -30,9 +30,11 @@ CEILINGS: Final = Path(__file__).with_name("ceilings.json")
 Rows = dict[str, dict[str, dict[str, Any]]]
 """By variant and agent: "points" against copies of "against", "mixed" points at mixed tables, "places" in whole
 matches and "mean_place", the points of a best "response", "duels" against each level, by level, and the "nash_rating"
-and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found; and the
-"digests" of the agent whose they are, see `agent_digests`."""
-_OF_MATRIX: Final = ("duels", "nash_rating", "nash_share", "how_duels")
+and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found; the share by
+"alpha_rank", None where OpenSpiel was not installed; and the "digests" of the agent whose they are, see
+`agent_digests`."""
+_OF_ALL_DUELS: Final = ("nash_rating", "nash_share", "alpha_rank")
+_OF_MATRIX: Final = ("duels", *_OF_ALL_DUELS, "how_duels")
 _OF_TABLES: Final = {"how_mixed": ("mixed",), "how_places": ("places", "mean_place")}
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The files of the pay-off matrices, by scheme."""
@@ -119,7 +121,7 @@ class Kept:
             known.clear()
             for other in rows.values():
                 if other.get("duels", {}).pop(agent, None) is not None:
-                    for name in ("nash_rating", "nash_share"):
+                    for name in _OF_ALL_DUELS:
                         other.pop(name, None)
                 for how, names in _OF_TABLES.items():
                     if agent in other.get(how, {}).get("pool", ()):
@@ -235,7 +237,9 @@ def _places(found: Mapping[str, Any], variant: str) -> str:
 
 
 def _nash(found: Mapping[str, Any], variant: str) -> str:
-    return f"{estimate(found['nash_rating']).text(3, sign='+')} ({100 * found['nash_share']['mean']:.0f} %)"
+    share, rank = found["nash_share"]["mean"], found.get("alpha_rank")
+    by_rank = "" if rank is None else f"; {100 * rank:.0f} %"
+    return f"{estimate(found['nash_rating']).text(3, sign='+')} ({100 * share:.0f} %{by_rank})"
 
 
 def _response(found: Mapping[str, Any], variant: str) -> str:
@@ -267,7 +271,7 @@ _TABLES: Final = {
     ),
     "nash_rating": (
         "Nash rating: what they win from the equilibrium mixture of all who are compared, less what that wins from "
-        "them, halved, in sigma a hand; in brackets how much of that mixture they are",
+        "them, halved, in sigma a hand; in brackets how much of that mixture they are, and their share by alpha-rank",
         _nash,
     ),
     "response": (
