@@ -187,7 +187,6 @@ def test_points_stand_with_their_unit_and_what_sight_wins():
 
 
 def test_ratings_follow_who_comes_before_whom():
-    pytest.importorskip("openskill")
     agents = {name: make_agent(name) for name in ("random", "greedy", "folding")}
     played = rules("hebei")
     tables = leaderboard.mixed(played, agents, "random", ("greedy", "folding"), range(40))
