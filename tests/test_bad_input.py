@@ -525,6 +525,7 @@ OF_OTHERS = [
     ("leaderboard submit --variant hebei --out . --agent greedy --name a/b", "--name is of letters"),
     ("leaderboard submit --variant hebei --out . --agent nobody --name mine", "nobody"),
     ("leaderboard submit --variant hebei --out . --agent greedy --name mine --deals 0", "--deals"),
+    ("leaderboard submit --variant hebei --out . --agent greedy --name mine --beacon=", "--beacon is a text that"),
     ("ceilings --bases nobody", "nobody"),
 ]
 

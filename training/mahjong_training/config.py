@@ -487,6 +487,9 @@ class SubmitConfig(WorkersConfig, VariantConfig):
     beacon: str | None = None
     """A text that nobody could know when the agent was handed in, from somebody else: drawn by the keeper of the
     table, or published at a time that was agreed. If not given, one is drawn here, and the entry says so."""
+    commit: bool = False
+    """Only print the commitment, a digest of the agent, its files, the rules and the number of deals: it is handed in
+    before the beacon is known."""
     out: Path = Path("entries")
     """The folder of entries."""
 

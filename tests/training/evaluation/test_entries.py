@@ -13,7 +13,7 @@ from mahjong_env.cli import main
 from mahjong_training.config import PageConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import entries, matches
-from mahjong_training.evaluation.entries import digest_of, sealed, seed_of
+from mahjong_training.evaluation.entries import commitment_of, digest_of, sealed, seed_of
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.standing import END, START
 
@@ -49,6 +49,12 @@ def entry(folder):
     return json.loads((folder / "hebei-mine.json").read_text(encoding="utf-8"))
 
 
+def sealed_again(entry):
+    """Return an entry whose commitment, seed and digest follow from the rest of it."""
+    entry = entry | {"commitment": commitment_of(entry), "seed": seed_of(entry)}
+    return entry | {"digest": digest_of(entry)}
+
+
 def check(entry, path, *words):
     path.write_text(plain_json(entry), encoding="utf-8")
     return main(["leaderboard", "check", "--entry", str(path), *words])
@@ -73,11 +79,36 @@ def test_an_entry_says_what_was_played_and_is_checked(entry, tmp_path, capsys):
     assert "mine (" in told
 
 
-def test_the_seed_follows_what_the_agent_is_made_of(entry):
-    assert seed_of(entry) == entry["seed"]
-    for change in ({"beacon": "another"}, {"digests": ["0"]}, {"deals": 33}):
+def test_the_seed_follows_all_that_its_maker_chooses_and_the_beacon(entry):
+    """Not the name: whoever might choose among seeds could keep the best."""
+    assert (commitment_of(entry), seed_of(entry)) == (entry["commitment"], entry["seed"])
+    for change in (
+        {"agent": entry["agent"] + "?bias=1"},
+        {"digests": ["0"]},
+        {"deals": 33},
+        {"knobs": ["players=3"]},  # as they are anyway
+        {"version": 1},
+    ):
+        assert commitment_of(entry | change) != entry["commitment"]
         assert seed_of(entry | change) != entry["seed"]
+    assert seed_of(entry | {"beacon": "another"}) != entry["seed"]
     assert seed_of(entry | {"name": "another"}) == entry["seed"]
+
+
+def test_the_commitment_is_known_before_anything_is_played(folder, entry, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
+    words = ("--variant", "hebei", "--agent", f"{folder}/mine.py:Mine", "--name", "mine", "--deals", "32", "--commit")
+    assert main(["leaderboard", "submit", *words, "--out", str(tmp_path / "entries")]) == 0
+    assert f"commitment: {entry['commitment']}\n" in capsys.readouterr().out
+    assert not (tmp_path / "entries").exists()
+
+
+def test_numbers_may_differ_in_their_last_bits(entry, tmp_path):
+    """As they do where another processor sums them."""
+    elsewhere = json.loads(json.dumps(entry))
+    elsewhere["mixed"]["low"] *= 1 + 1e-14
+    assert elsewhere != entry
+    assert check(elsewhere | {"digest": digest_of(elsewhere)}, tmp_path / "e.json", "--sample", "1") == 0
 
 
 def test_whatever_is_changed_is_found(entry, tmp_path, capsys):
@@ -126,8 +157,8 @@ def test_luck_that_was_invented_is_found_by_playing_again(entry, tmp_path, capsy
 
 
 def test_a_program_runs_only_if_its_name_is_given(entry, tmp_path, capsys):
-    stranger = entry | {"agent": f"isolated:command:touch {tmp_path / 'made'}"}
-    assert check(stranger | {"digest": digest_of(stranger)}, tmp_path / "e.json") == 0
+    stranger = sealed_again(entry | {"agent": f"isolated:command:touch {tmp_path / 'made'}"})
+    assert check(stranger, tmp_path / "e.json") == 0
     assert "its agent is a program, and only one that --agent names is run" in capsys.readouterr().out
     assert not (tmp_path / "made").exists()
     # Nor does a file that is another one than the entry's, which says so by its digest.
@@ -138,8 +169,8 @@ def test_a_program_runs_only_if_its_name_is_given(entry, tmp_path, capsys):
 
 
 def test_without_the_agent_the_arithmetic_is_checked(entry, tmp_path, capsys):
-    away = entry | {"agent": "elsewhere.mine:Mine"}
-    assert check(away | {"digest": digest_of(away)}, tmp_path / "e.json") == 0
+    away = sealed_again(entry | {"agent": "elsewhere.mine:Mine"})
+    assert check(away, tmp_path / "e.json") == 0
     told = capsys.readouterr().out
     assert "its numbers from its deals\nits agent is not at hand: nothing was played again\n" in told
 
@@ -190,8 +221,7 @@ def test_what_is_no_entry_is_named(tmp_path, capsys):
 )
 def test_what_is_of_another_kind_is_named(change, entry, tmp_path, capsys):
     changed = entry | change
-    changed["seed"] = seed_of(changed)
-    assert check(changed | {"digest": digest_of(changed)}, tmp_path / "e.json") == 2
+    assert check(sealed_again(changed), tmp_path / "e.json") == 2
     assert f"error: {tmp_path / 'e.json'}: " in capsys.readouterr().err
 
 

@@ -1,7 +1,8 @@
 """``mahjong-env leaderboard submit`` and ``check``: newcomers on deals that they do not know, for anybody to check.
 
-What the agent is made of is digested first; the seed follows from that digest and a beacon, a text that nobody could
-know before, so that no agent can have been made for its deals. An entry holds the points of every deal and a digest of
+All that its maker chooses is digested first: the agent, what it is made of, the rules and the number of deals. The seed
+follows from this commitment and a beacon, a text that nobody could know before, so that nothing can have been made or
+chosen for its deals. An entry holds the points of every deal and a digest of
 every block: the arithmetic can be checked by everybody, and any block played again by all who have the agent.
 """
 
@@ -12,7 +13,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.estimates import plain_json, ratio
+from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.leaderboard import mixed
 from mahjong_training.evaluation.lineups import seated
@@ -44,9 +45,10 @@ POOL: Final = ("reference", "folding?caution=2", "value", "policy")
 """The field: copies of the first, then tables with three (or two) of them all."""
 LEAST: Final = 2000
 """Deals of each kind that the table asks for."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _BLOCK: Final = 25
 """Deals of a block, the least that is played again."""
+_COMMITTED: Final = ("agent", "digests", "variant", "version", "knobs", "deals")
 _NOT_WHOLE: Final = "it has not all blocks of deals that are played for an entry, each once"
 _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
 
@@ -55,9 +57,12 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     """Fix what the agent is made of, draw the seed, play, and write the entry."""
     check_settings(config)
     rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
+    if config.beacon is not None and not config.beacon.strip():
+        raise TrainingError("--beacon is a text that somebody else chose, not an empty one; without it one is drawn")
     if rules.seats < rules.people:
         raise TrainingError("entries are of tables at which everybody plays every hand")
-    check_file(out)
+    if not config.commit:
+        check_file(out)
     if out.exists():
         raise TrainingError(f"{out}: there is an entry of this name; an agent that has changed takes another --name")
     spec = sealed(config.agent)
@@ -68,7 +73,7 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     digests = agent_digests(spec, agents[spec], rules)
     if not digests or "" in digests:
         raise unknown
-    beacon = config.beacon or secrets.token_hex(16)
+    beacon = secrets.token_hex(16) if config.beacon is None else config.beacon
     entry: dict[str, Any] = {
         "format": _FORMAT,
         "name": config.name,
@@ -82,10 +87,15 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
         "beacon_was_given": config.beacon is not None,
         "deals": config.deals,
     }
+    entry["commitment"] = commitment_of(entry)
+    print(f"commitment: {entry['commitment']}", flush=True)
+    if config.commit:
+        print("to be handed in before the beacon is known; with it as --beacon the same command plays")
+        return {name: entry[name] for name in ("commitment", *_COMMITTED)}
     entry["seed"] = seed_of(entry)
     contests = contests_of(rules, agents, spec, config.deals)
     with alone_in(config.out):
-        kept = config.out / f".{_file_name(config)}" if config.beacon else None
+        kept = config.out / f".{_file_name(config)}" if config.beacon is not None else None
         said = f"what was played is kept in {kept}: the same command goes on with it" if kept else ""
         with saying_what_is_kept(lambda: said) as progress:
             played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
@@ -171,12 +181,13 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
         entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         _check_name(entry["name"])
         rules, deals = read_rules(entry["variant"], entry["knobs"]), entry["deals"]
-        asked: dict[str, Any] = {"format": _FORMAT, "digest": digest_of(entry), "seed": seed_of(entry)}
-        asked |= {"version": rules.version}
+        asked: dict[str, Any] = {"format": _FORMAT, "digest": digest_of(entry)}
+        asked |= {"commitment": commitment_of(entry), "seed": seed_of(entry), "version": rules.version}
         is_whole = type(deals) is int and deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
-        if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
-            asked |= json.loads(plain_json(strength(rules, entry["contests"])))
         wrong = [name for name, value in asked.items() if entry[name] != value]
+        if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
+            found = strength(rules, entry["contests"])
+            wrong += [name for name, one in found.items() if not _is_alike(estimate(entry[name]), Estimate(**one))]
         texts = [entry[name] for name in ("agent", "date", "mahjong_env", *(["beacon"] if entry["beacon"] else []))]
         texts += [*entry["digests"], *chain.from_iterable(entry["field"][one] for one in POOL)]
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
@@ -188,6 +199,11 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
     if not is_whole:
         raise TrainingError(f"{path}: {_NOT_WHOLE}")
     return rules, entry
+
+
+def _is_alike(one: Estimate, other: Estimate) -> bool:
+    """Return whether two estimates are the same: another processor or scipy may give other last bits."""
+    return bool(np.allclose(astuple(one), astuple(other), rtol=1e-9, atol=1e-12))
 
 
 def _is_whole(rules: Rules, contests: Sequence[Mapping[str, Any]], deals: int) -> bool:
@@ -252,10 +268,14 @@ def sealed(agent: str) -> str:
     return agent if agent.startswith((PREFIX, "command:")) else f"{PREFIX}{agent}"
 
 
+def commitment_of(entry: Mapping[str, Any]) -> str:
+    """Return the digest of all that the maker of an entry chooses, which is handed in before the beacon is known."""
+    return _sha256(json.dumps({name: entry[name] for name in _COMMITTED}, sort_keys=True).encode())
+
+
 def seed_of(entry: Mapping[str, Any]) -> int:
-    """Return the seed of an entry, which follows from what its agent is made of and from its beacon."""
-    fixed = {name: entry[name] for name in ("digests", "variant", "version", "knobs", "deals", "beacon")}
-    return entry_seed(_sha256(json.dumps(fixed, sort_keys=True).encode()))
+    """Return the seed of an entry, which follows from its commitment and its beacon."""
+    return entry_seed(_sha256(json.dumps([commitment_of(entry), entry["beacon"]]).encode()))
 
 
 def digest_of(entry: Mapping[str, Any]) -> str:
