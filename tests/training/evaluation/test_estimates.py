@@ -197,6 +197,15 @@ def test_a_few_deals_of_one_sign_are_no_certainty(differ):
         assert not found.is_clear_of_zero
 
 
+def test_what_happened_in_few_deals_has_no_interval():
+    """A worth per event is known from those deals alone in which it happened."""
+    counts = np.zeros(1000, np.int64)
+    counts[: FEWEST - 1] = 1
+    assert ratio(3.0 * counts, counts) == Estimate(3.0, -np.inf, np.inf)
+    counts[FEWEST] = 1
+    assert np.isfinite(ratio(np.arange(1000) * counts, counts).half_width)
+
+
 @pytest.mark.parametrize("deals", [1, 2, FEWEST - 1])
 def test_so_few_deals_carry_no_interval(deals):
     found = ratio(great_hands(np.random.default_rng(1), deals), np.ones(deals))

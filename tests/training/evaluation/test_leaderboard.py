@@ -16,6 +16,7 @@ from mahjong_env import VARIANTS, ViewError, make_engine, rules
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
+from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import ceilings, leaderboard, matches, standing
 from mahjong_training.evaluation.ceilings import NeverDealsIn, SightedSearch, shuffle_walls, waits_of_others
 from mahjong_training.evaluation.estimates import Estimate, ratio
@@ -100,12 +101,61 @@ def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
         return {"duels": dict.fromkeys(others, one), "nash_share": one}
 
     one = {"mean": 1.0, "low": 0.5, "high": 1.5}
+
+    def matrix(*agents):
+        return {agent: met(*(other for other in agents if other != agent)) for agent in agents}
+
+    kept, digests = standing.Kept(Path(), {}), {name: ["a"] for name in ("random", "greedy", "policy", "value")}
+    assert kept.add("hebei", digests, matrix("random", "greedy", "policy"))
+    others = matrix("random", "greedy", "value")  # whose equilibrium is another one
+    others["greedy"] |= {"points": one}
+    assert not kept.add("hebei", digests, others)
+    rows = kept.rows["hebei"]
+    assert rows["policy"] == {"digests": ["a"]} | met("random", "greedy")
+    assert rows["greedy"] == {"digests": ["a"], "points": one} | met("random", "policy")
+    assert rows["value"] == {"digests": ["a"]}
+    assert kept.add("hebei", digests, matrix("random", "greedy", "policy", "value"))
+    assert rows["greedy"] == {"digests": ["a"], "points": one} | met("random", "policy", "value")
+    assert rows["value"] == {"digests": ["a"]} | met("random", "greedy", "policy")
+
+
+def test_another_version_of_the_rules_begins_anew():
+    one = {"mean": 1.0, "low": 0.5, "high": 1.5}
     kept = standing.Kept(Path(), {})
-    assert kept.add("hebei", "policy", ["a"], met("random", "greedy"))
-    assert not kept.add("hebei", "policy", ["a"], {"points": one} | met("greedy", "value"))
-    assert kept.rows["hebei"]["policy"] == {"digests": ["a"], "points": one} | met("random", "greedy")
-    assert kept.add("hebei", "policy", ["a"], met("random", "greedy", "value"))
-    assert kept.rows["hebei"]["policy"] == {"digests": ["a"], "points": one} | met("random", "greedy", "value")
+    of_old = {"points": one, "how": {"version": VARIANTS["hebei"].version - 1}}
+    of_now = {"points": one, "how": {"version": VARIANTS["hebei"].version}}
+    kept.add("hebei", {"greedy": ["a"], "value": ["b"]}, {"greedy": of_old, "value": of_old})
+    kept.add("hebei", {"greedy": ["a"]}, {"greedy": of_now})
+    assert kept.rows["hebei"] == {"greedy": {"digests": ["a"]} | of_now, "value": {}}
+
+
+def test_who_is_met_at_mixed_tables_leaves_no_former_row(tmp_path):
+    """Of which the standings know that it was another agent."""
+    one = {"mean": 0.5, "low": 0.4, "high": 0.6}
+    kept = standing.Kept(tmp_path / "kept.json", {"hebei": {"value": {"digests": ["former"], "mixed": one}}})
+    kept.write()
+    words = "--variants hebei --levels 0 --deals 0 --mixed-deals 3 --matches 0 --pool greedy closed-greedy value"
+    assert made(f"{words} --kept {kept.path} --out", tmp_path / "out") == 0
+    rows = standing.Kept.read(kept.path).rows["hebei"]
+    assert rows["value"] == {"digests": agent_digests("value", make_agent("value"), rules("hebei"))}
+    assert rows["random"]["how_mixed"]["pool"] == ["greedy", "closed-greedy", "value"]
+
+
+@pytest.mark.parametrize("row", ["3", '{"points": {}}', '{"mixed": 3}', '{"nash_share": {"mean": 1}}'])
+def test_rows_of_another_kind_are_named(row, tmp_path):
+    (tmp_path / "kept.json").write_text(f'{{"hebei": {{"value": {row}}}}}', encoding="utf-8")
+    with pytest.raises(TrainingError, match=r"kept\.json: no standings that can be read"):
+        standing.Kept.read(tmp_path / "kept.json")
+
+
+def test_tables_say_who_else_sat_there():
+    one = {"mean": 0.5, "low": 0.4, "high": 0.6}
+    usual, other = ("reference", "folding?caution=2", "value"), ("random", "greedy")
+    pools = {"random": usual, "greedy": usual, "value": other}
+    rows = {agent: {"mixed": one, "how_mixed": {"pool": [*pool]}} for agent, pool in pools.items()}
+    text = standing.page({"hebei": rows})
+    assert "with others drawn from the reference agent, folding and value, points" in text
+    assert "| 2: greedy | **+0.500 ± 0.100** |\n| 5: value | **+0.500 ± 0.100** (with random and greedy) |" in text
 
 
 def test_the_page_has_shares_by_alpha_rank_where_they_are_known():
@@ -121,14 +171,15 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     one = {"mean": 1.0, "low": 0.5, "high": 1.5}
     kept = standing.Kept(Path(), {})
     for agent in ("policy", "greedy"):
-        kept.add("hebei", agent, ["before"], {"points": one, "response": one})
-    kept.add("hebei", "policy", ["today"], {"points": one})
+        kept.add("hebei", {agent: ["before"]}, {agent: {"points": one, "response": one}})
+    kept.add("hebei", {"policy": ["today"]}, {"policy": {"points": one}})
     assert kept.rows["hebei"]["policy"] == {"digests": ["today"], "points": one}
     assert kept.rows["hebei"]["greedy"] == {"digests": ["before"], "points": one, "response": one}
     met = {"duels": {"policy": one, "value": one}, "nash_rating": one, "nash_share": one, "alpha_rank": 0.25}
     mixed = {"mixed": one, "how_mixed": {"pool": ["policy", "value"]}}
-    kept.add("hebei", "greedy", ["before"], met | mixed | {"places": [one], "how_places": {"pool": ["value"]}})
-    kept.add("hebei", "policy", ["tomorrow"], {"points": one})
+    met |= mixed | {"places": [one], "how_places": {"pool": ["value"]}}
+    kept.add("hebei", {"greedy": ["before"]}, {"greedy": met})
+    kept.add("hebei", {"policy": ["tomorrow"]}, {"policy": {"points": one}})
     assert kept.rows["hebei"]["greedy"] == {
         **{"digests": ["before"], "points": one, "response": one, "duels": {"value": one}},
         **{"places": [one], "how_places": {"pool": ["value"]}},
@@ -157,7 +208,7 @@ def test_few_matches_have_no_interval_and_say_how_many_they_are():
         *shares, mean = (ratio(one, np.ones(deals)) for one in [*places.T, places @ [1, 2, 3]])
         found = {"places": shares, "mean_place": mean, "how_places": {"deals": deals}}
         kept = standing.Kept(Path(), {})
-        kept.add("hebei", "greedy", [], found)
+        kept.add("hebei", {"greedy": []}, {"greedy": found})
         return standing.page(kept.rows)
 
     assert "| 38 38 25; 1.88 (24 deals: too few for ±) |" in shown(24)
@@ -348,7 +399,7 @@ class TestAlphaRank:
         assert alpha_rank(ROCK_PAPER_SCISSORS) == pytest.approx(np.full(3, 1 / 3), abs=1e-3)
 
     def test_is_the_agent_that_beats_all_others(self):
-        assert alpha_rank(DOMINATED)[0] > 0.95
+        assert alpha_rank(DOMINATED) == pytest.approx([1, *[0] * (len(DOMINATED) - 1)], abs=1e-3)
 
 
 class TestIntervals:

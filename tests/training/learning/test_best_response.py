@@ -191,6 +191,18 @@ def test_rounds_learn_from_the_mixture_and_go_on_where_they_stopped(tmp_path, mo
         psro.run(replace(config, deals=31))
 
 
+def test_a_round_goes_on_with_the_same_odds_on_another_processor(tmp_path, monkeypatch):
+    """Which sums to other last bits; a run keeps its settings."""
+    begun = []
+    monkeypatch.setattr(psro.learning, "run", lambda config: begun.append(config) or SimpleNamespace(has_gained=False))
+    for bits in (0, 1e-11):
+        mixture = np.array([0.341741946438 + bits, 0.653258053562 - bits, 0.005])
+        psro._response(POOL, tmp_path, ("greedy", "value", "random"), mixture, [])
+    assert begun[0] == begun[1]
+    assert begun[0].opponents == ("greedy", "value")
+    assert sum(begun[0].opponent_odds) == pytest.approx(1)
+
+
 @pytest.mark.thorough
 @pytest.mark.usefixtures("rounds")
 def test_best_responses_judge_the_first_and_the_last(tmp_path, monkeypatch):

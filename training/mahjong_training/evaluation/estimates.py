@@ -78,11 +78,12 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
 
     Args:
         totals: [clusters] what was counted in each cluster: points, wins.
-        counts: [clusters] hands in each cluster; with fewer than `FEWEST` clusters the interval is infinite.
+        counts: [clusters] hands in each cluster, or what else the total is shared out among; with fewer than `FEWEST`
+            clusters that have any the interval is infinite.
         confidence: of the interval; higher where it is one of several, see `confidence`.
     """
     mean = float(totals.sum() / counts.sum())
-    if len(totals) < FEWEST:
+    if np.count_nonzero(counts) < FEWEST:
         return Estimate(mean, -np.inf, np.inf)
     low, high = interval((totals - mean * counts) / counts.mean(), confidence)
     return Estimate(mean, mean + float(low), mean + float(high))

@@ -140,15 +140,11 @@ def run(config: LeaderboardConfig) -> list[Table]:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
         for table in tables:
-            of_agents = {name: agent_digests(name, agent, table.rules) for name, agent in agents.items()}
-            for name, digests in of_agents.items():
-                kept.make_room(table.rules.name, name, digests)
-            smaller = []
-            for name, digests in of_agents.items():
-                if not kept.add(table.rules.name, name, digests, table.kept(name, config)):
-                    smaller.append(name)
-            if smaller:
-                print(f"{table.rules.name}: {kept.path} has a larger matrix; it stays for {', '.join(smaller)}")
+            for name in {*table.levels, *config.pool} & kept.rows.get(table.rules.name, {}).keys() - agents.keys():
+                kept.make_room(table.rules.name, name, agent_digests(name, make_agent(name), table.rules))
+            digests = {name: agent_digests(name, agent, table.rules) for name, agent in agents.items()}
+            if not kept.add(table.rules.name, digests, {name: table.kept(name, config) for name in agents}):
+                print(f"{table.rules.name}: {kept.path} has a matrix of others as well, which stays as it was")
         kept.write()
         text = standing.page(kept.rows)
         print(text)

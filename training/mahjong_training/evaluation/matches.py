@@ -404,8 +404,8 @@ def sigma(rules: Rules) -> float:
 
     Of a variant without house rules it is what the variant declares (`Rules.sigma`), which `measured_sigma` has found
     on 200,000 deals. Else it is measured once in a process, on the same 4000 deals every time: to two per cent in some
-    variants, to eight where few hands pay much (95 %). By house rules under which nobody wins anything (a wall that is
-    all dead tiles), it is one point.
+    variants, to thirteen where few hands pay much (95 %). By house rules under which nobody wins anything (a wall that
+    is all dead tiles), it is one point.
     """
     if VARIANTS.without_house_rules(rules):
         with suppress(RulesError):  # it declares none

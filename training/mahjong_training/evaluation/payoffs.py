@@ -129,7 +129,8 @@ def alpha_rank(matrix: Matrix) -> Matrix | None:
         from open_spiel.python.egt import alpharank
     except ImportError:
         return None
-    return np.asarray(alpharank.compute([matrix], use_inf_alpha=True)[2], np.float64)
+    # With OpenSpiel's own noise of 0.01 agents that lose to all others keep shares of up to 3 %, by their order alone.
+    return np.asarray(alpharank.compute([matrix], use_inf_alpha=True, inf_alpha_eps=1e-6)[2], np.float64)
 
 
 @dataclass(frozen=True)

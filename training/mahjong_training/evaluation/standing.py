@@ -35,6 +35,7 @@ and "nash_share" of these, each an `Estimate` or several of them as plain data, 
 `agent_digests`."""
 _OF_ALL_DUELS: Final = ("nash_rating", "nash_share", "alpha_rank")
 _OF_MATRIX: Final = ("duels", *_OF_ALL_DUELS, "how_duels")
+_ESTIMATES: Final = {"points", "mixed", "mean_place", "response", "nash_rating", "nash_share"}
 _OF_TABLES: Final = {"how_mixed": ("mixed",), "how_places": ("places", "mean_place")}
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The files of the pay-off matrices, by scheme."""
@@ -83,39 +84,52 @@ class Kept:
         """
         try:
             rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-            if not all(isinstance(row, dict) for agents in rows.values() for row in agents.values()):
-                raise ValueError("rows of agents are objects")
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            for row in (row for agents in rows.values() for row in agents.values()):
+                if not isinstance(row, dict):
+                    raise ValueError("rows of agents are objects")
+                for name in _ESTIMATES & row.keys():
+                    estimate(row[name])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise TrainingError(f"{path}: no standings that can be read ({error})") from error
         return cls(path, rows)
 
-    def add(self, variant: str, agent: str, digests: Sequence[str], found: Mapping[str, Any]) -> bool:
-        """Add what was found of an agent; what was known of the same kind goes, see also `make_room`.
+    def add(self, variant: str, digests: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Add what was found of agents; what was known of the same kinds goes, see also `make_room`.
 
-        A matrix is not replaced by one without agents that it has, whom the picture and the Nash shares would lose.
+        A matrix is not replaced by one without agents that it has: Nash ratings are of all agents of one matrix, and
+        those of several would not belong together.
 
         Args:
             variant: by name.
-            agent: by what it is called.
-            digests: what its choices come from, see `agent_digests`.
-            found: see `Rows`.
+            digests: by agent, what its choices come from, see `agent_digests`.
+            found: by agent, see `Rows`.
 
         Returns:
             Whether all was added: False if the matrix stays as it was.
         """
-        known = self.make_room(variant, agent, digests)
-        is_smaller = "duels" in found and not known.get("duels", {}).keys() <= found["duels"].keys()
-        added = {name: value for name, value in found.items() if not (is_smaller and name in _OF_MATRIX)}
-        known.update(json.loads(plain_json(added)))
+        rows = {agent: self.make_room(variant, agent, digests[agent]) for agent in found}
+        of_matrix = {agent: one["duels"].keys() for agent, one in self.rows[variant].items() if "duels" in one}
+        has_matrix = any("duels" in one for one in found.values())
+        is_smaller = has_matrix and not all(
+            met <= found.get(agent, {}).get("duels", {}).keys() for agent, met in of_matrix.items()
+        )
+        for agent, one in found.items():
+            added = {name: value for name, value in one.items() if not (is_smaller and name in _OF_MATRIX)}
+            rows[agent].update(json.loads(plain_json(added)))
         return not is_smaller
 
     def make_room(self, variant: str, agent: str, digests: Sequence[str]) -> dict[str, Any]:
         """Return the row of an agent, in which nothing is of another one that bore the name before it.
 
         What others won from that one goes as well, and what was found where it took part: a policy that is replaced
-        leaves a matrix without itself, and mixed tables that are played anew.
+        leaves a matrix without itself, and mixed tables that are played anew. What was found by another version of the
+        rules goes of everybody.
         """
-        rows = self.rows.setdefault(variant, {})
+        rows, version = self.rows.setdefault(variant, {}), VARIANTS[variant].version
+        for one in rows.values():
+            hows = [how for name, how in one.items() if name.startswith("how")]
+            if any(how.get("version", version) != version for how in hows):
+                one.clear()
         known = rows.setdefault(agent, {})
         if known and known.get("digests") != [*digests]:
             known.clear()
@@ -144,8 +158,16 @@ def page(rows: Rows) -> str:
     marks = {name: next((one["against"] for one in rows[name].values() if "against" in one), "") for name in variants}
     parts = []
     for kind, (text, show) in _TABLES.items():
+        at = [_pool(kind, found) for of_agent in known.values() for found in of_agent.values() if kind in found]
+        pool = max(at, key=at.count, default=())  # others say theirs themselves
         shown = [
-            [titled(agent), *(show(found, name) if kind in found else "" for name, found in of_agent.items())]
+            [
+                titled(agent),
+                *(
+                    _of_pool(kind, found, pool, show(found, name)) if kind in found else ""
+                    for name, found in of_agent.items()
+                ),
+            ]
             for agent, of_agent in known.items()
             if any(kind in found for found in of_agent.values())
         ]
@@ -159,7 +181,7 @@ def page(rows: Rows) -> str:
                 shown.insert(1, ["*points in a sigma*", *("" if unit is None else f"*{unit:,.2f}*" for unit in units)])
             shown += [["*with sight of all hands*", *sight]] if any(sight) else []
         if shown:
-            parts.append(f"{text}:\n\n{lines(head, shown)}")
+            parts.append(f"{text.format(pool=_listed(pool))}:\n\n{lines(head, shown)}")
     sights = {name: _with_sight(name) if _is_reference(mark, name) else {} for name, mark in marks.items()}
     if any(sights.values()):
         shown = [
@@ -199,6 +221,23 @@ def policies(rows: Rows) -> str:
     return lines(
         ["policy of", "sigma a hand (share of the ceiling)", "at mixed tables", "mean place in matches"], shown
     )
+
+
+def _pool(kind: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return who others at tables are drawn from, of a kind of numbers that are found at mixed tables; else nobody."""
+    how = next((how for how, names in _OF_TABLES.items() if kind in names), "")
+    return tuple(found.get(how, {}).get("pool", ()))
+
+
+def _of_pool(kind: str, found: Mapping[str, Any], usual: Sequence[str], text: str) -> str:
+    other = _pool(kind, found)
+    return text if other == usual else f"{text} (with {_listed(other)})"
+
+
+def _listed(pool: Sequence[str]) -> str:
+    """Return the agents of a pool in words, without their options."""
+    named = ["the reference agent" if one == "reference" else one.partition("?")[0] for one in pool]
+    return " and ".join([", ".join(named[:-1]), *named[-1:]] if len(named) > 1 else named)
 
 
 def _is_reference(agent: str, variant: str) -> bool:
@@ -261,8 +300,7 @@ _TABLES: Final = {
         _against,
     ),
     "mixed": (
-        "At mixed tables, with others drawn from the reference agent, folding, value and policy, points a hand in "
-        "sigma",
+        "At mixed tables, with others drawn from {pool}, points a hand in sigma",
         _mixed,
     ),
     "places": (

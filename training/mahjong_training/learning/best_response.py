@@ -126,7 +126,8 @@ def run(config: BestResponseConfig) -> BestResponse:
         budget = {name: getattr(found, name) for name in ("hands", "decisions", "seconds", "deals", "start")}
         how = provenance(rules, seed=config.seed, **budget)
         agent_kept = "policy" if config.agent == f"policy:{rules.name}" else config.agent
-        kept.add(rules.name, agent_kept, digests, {"response": found.points.over(found.sigma), "how_response": how})
+        of_response = {"response": found.points.over(found.sigma), "how_response": how}
+        kept.add(rules.name, {agent_kept: digests}, {agent_kept: of_response})
         kept.write()
     return found
 

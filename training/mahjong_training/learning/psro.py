@@ -35,6 +35,7 @@ from mahjong_training.runtime.digests import agent_digests, replaced
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
+from mahjong_training.seeds import USER_SEEDS
 
 FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"
@@ -145,14 +146,15 @@ def _response(
     config: PsroConfig, folder: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
 ) -> str | None:
     """Learn to beat a mixture; return the policy as an agent, or None if no gate was passed."""
-    kept = np.where(mixture >= _LEAST_SHARE, mixture, 0)
+    shares = mixture.round(4)  # another processor has other last bits, and a run that goes on there the same odds
+    kept = np.where(shares >= _LEAST_SHARE, shares, 0)
     drawn = [(spec, float(share)) for spec, share in zip(pool, kept / kept.sum(), strict=True) if share]
     latest = [one.added for one in rounds if one.added is not None]
     found = learning.run(
         TrainConfig(
             **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "kl_coef", "learning_rate")},
             **{name: getattr(config, name) for name in ("processes", "ray", "threads", "evaluations", "gate_deals")},
-            seed=config.seed + len(rounds),
+            seed=(config.seed + len(rounds)) % USER_SEEDS,
             out=folder,
             resume=RunFolder(folder).config.exists(),
             teacher=latest[-1] if latest else config.start,
