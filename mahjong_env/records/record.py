@@ -7,9 +7,11 @@ A line is an object. Cards follow from ``seed``, ``stream`` and ``hand`` (see `m
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -103,7 +105,7 @@ class GameRecord:
         """The record as one line, without a newline.
 
         Raises:
-            RecordError: its notes or names are nothing that JSON can hold.
+            RecordError: its notes or names are nothing that JSON can hold, or that could be read again.
         """
         values = {name: getattr(self, name) for name in _FIELDS}
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
@@ -111,12 +113,21 @@ class GameRecord:
         if self.deal is not None:
             told["deal"] = {item.name: getattr(self.deal, item.name) for item in fields(Deal)}
         if self.notes:
-            told["notes"] = {str(number): dict(note) for number, note in self.notes.items()}
+            told["notes"] = {}
+        what = "the record"
         try:
-            line = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+            for number, note in self.notes.items():
+                what = f"the record's note of action {number}"
+                told["notes"][str(number)] = dict(note)
+                _check("notes", json.loads(json.dumps({str(number): dict(note)}), object_pairs_hook=_fields))
+            what = "the record"
+            _check_together(values)
+            line = json.dumps(told, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
             line.encode()
+        except RecordError as error:
+            raise self.refused(str(error)) from None
         except (TypeError, ValueError, RecursionError) as error:
-            raise self.refused(f"the record cannot be written as JSON: {error}") from None
+            raise self.refused(f"{what} cannot be written as JSON: {error}") from None
         return line
 
     @classmethod
@@ -150,10 +161,7 @@ def _values(line: str) -> dict[str, Any]:
                 f"missing: {', '.join(sorted(missing)) or 'none'}, unknown: {', '.join(sorted(unknown)) or 'none'}"
             )
         for name, value in values.items():
-            if not _fits(value, _FIELDS[name]) or not (name == "actions" or _is_plain(value)):
-                rule = {word: told for word, told in _FIELDS[name].items() if word != "description"}
-                wanted = f"{_FIELDS[name]['description']} (record.schema.json: {_shortened(rule)})"
-                raise RecordError(f"the record's {name} is {_shortened(value)}, and should be: {wanted}")
+            _check(name, value)
         if unknown := set(values.get("deal") or ()) - {item.name for item in fields(Deal)}:
             raise RecordError(f"the record's deal has {', '.join(sorted(unknown))}, which mahjong_env.Deal has not")
         read = {name: _read(name, value) for name, value in values.items()}
@@ -161,10 +169,27 @@ def _values(line: str) -> dict[str, Any]:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise RecordError(f"not a line of JSON: {str(error).partition(';')[0]}") from None
-    beyond = max(read.get("notes", ()), default=-1)
-    if beyond > len(read["actions"]):  # of the decision after the last action something may be known
-        raise RecordError(f"the record's notes say something of action {beyond}; it has {len(read['actions'])} actions")
+    _check_together(read)
     return read
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise `RecordError` unless a field's value, as JSON has it, is as the schema says."""
+    if _fits(value, _FIELDS[name]) and (name == "actions" or _is_plain(value)):
+        return
+    rule = {word: told for word, told in _FIELDS[name].items() if word != "description"}
+    wanted = f"{_FIELDS[name]['description']} (record.schema.json: {_shortened(rule)})"
+    raise RecordError(f"the record's {name} is {_shortened(value)}, and should be: {wanted}")
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    """Raise `RecordError` unless fields, as `GameRecord` has them, fit each other."""
+    actions, agents, points = (values.get(name, ()) for name in ("actions", "agents", "points"))
+    beyond = max(values.get("notes", ()), default=-1)
+    if beyond > len(actions):  # of the decision after the last action something may be known
+        raise RecordError(f"the record's notes say something of action {beyond}; it has {len(actions)} actions")
+    if len(agents) not in (0, len(points)):
+        raise RecordError(f"the record names {len(agents)} agents: {_shortened(agents)}; it has {len(points)} persons")
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -207,11 +232,13 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
 
 
 def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
-    """Whether a value that was read can be written again: whole characters, and not too many levels."""
+    """Whether JSON can hold a value: whole characters, finite numbers, and not too many levels."""
     if isinstance(value, dict):
         return levels > 0 and all(_is_plain(key) and _is_plain(inner, levels - 1) for key, inner in value.items())
     if isinstance(value, list):
         return levels > 0 and all(_is_plain(inner, levels - 1) for inner in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
     return not (isinstance(value, str) and _HALF_CHARACTER.search(value))
 
 
@@ -258,6 +285,7 @@ class RecordWriter:
         except (OSError, ValueError) as error:  # a path with a zero in it
             why = error.strerror if isinstance(error, OSError) else error
             raise RecordError(f"records cannot be written to {self.path}: {why}") from None
+        self._close = weakref.finalize(self, os.close, self._file)  # of a writer that is dropped, too
         try:
             self._cut_torn_line()
         except BaseException:
@@ -309,9 +337,8 @@ class RecordWriter:
 
     def close(self) -> None:
         """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._close()
+        self._file = -1
 
     def __enter__(self) -> Self:
         """Give the writer itself."""
@@ -327,7 +354,7 @@ class RecordWriter:
         if not size:
             return
         with self.path.open("rb") as file:
-            first = file.readline()
+            first = next((line for line in file if line.strip()), b"")  # `read_records` passes over empty lines as well
             if first.endswith(b"\n"):
                 try:
                     GameRecord.from_json(first.decode("utf-8"))

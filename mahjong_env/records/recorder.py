@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
-from mahjong_env.basics.errors import MahjongError, RulesError
+from mahjong_env.basics.errors import MahjongError, RecordError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.arguments import game_numbers
 from mahjong_env.engine.batch import Engine
@@ -56,7 +56,14 @@ class Recorder:
             write: takes `GameRecord`s, as `RecordWriter.write` does.
             agents: who plays, by person; or a function of the number of a game that says so, when its match has ended.
             thoughts: whether what agents thought is asked for, and recorded.
+
+        Raises:
+            RecordError: as many agents as are neither none nor one for each person.
         """
+        if not callable(agents) and len(agents) not in (0, engine.num_people):
+            raise RecordError(
+                f"agents are {engine.num_people} names, one for each person, not {len(agents)}: {agents!r}"
+            )
         self.engine, self._write = engine, write
         self.thoughts: dict[int, Mapping[str, Any]] | None = {} if thoughts else None
         self._agents = agents if callable(agents) else (lambda game: agents)
@@ -164,7 +171,8 @@ class Recorder:
 
     def _records(self, games: Games, points: Sequence[list[int]], *, is_complete: bool) -> list[GameRecord]:
         """The matches of [n] games, with the points of each person."""
-        engine, starts = self.engine, self._first_step[games] - self._dropped
+        engine = self.engine
+        starts = np.maximum(self._first_step[games] - self._dropped, 0)  # of games that were never stepped less is kept
         first = int(starts.min(initial=len(self._steps)))
         played = [step[games] for step in self._steps[first:]]
         actions = np.array(played, np.int8).reshape(len(played), len(games))

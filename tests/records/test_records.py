@@ -1,6 +1,7 @@
 """Records: whole matches are written while batches play, read again, and replayed to the last point."""
 
 import errno
+import gc
 import json
 import os
 import re
@@ -234,6 +235,17 @@ def test_a_game_that_waits_keeps_no_steps():
         recorder.reset(games=[2])
 
 
+def test_running_matches_are_whole_beside_a_game_that_was_never_stepped():
+    engine, rng = mahjong_env.make_engine("hebei", 2, seed=1, auto_reset=True), np.random.default_rng(1)
+    recorder = mahjong_env.records.Recorder(engine, lambda *ended: None)
+    while not recorder._dropped or recorder._lengths[0] < 5:
+        recorder.step(random_actions(engine.action_mask[:1], rng), games=[0])
+    stepped, waiting = recorder.so_far()
+    assert (len(stepped.actions), waiting.actions) == (int(recorder._lengths[0]), ())
+    for record in (stepped, waiting):
+        assert replay_points(record) == record.points
+
+
 def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     record = record_of_one_match()
@@ -327,6 +339,8 @@ NO_RECORDS = [
     ("notes", '{"0":{"probabilities":{"pass":1%s}}}' % ("0" * 400), "notes is ", True),
     ("notes", '{"0":{"intervals":{"pass":[0,0,1%s]}}}' % ("0" * 400), "notes is ", True),
     ("notes", '{"0":{"value":NaN}}', "notes is ", True),
+    ("notes", '{"0":{"mine":[NaN]}}', "notes is ", True),
+    ("agents", '["a"]', r"the record names 1 agents: \('a',\); it has 3 persons", True),
     ("notes", '{"0":{},"00":{}}', "notes is ", False),
     ("notes", '{"\u0663":{}}', "notes is ", None),
     ("notes", '{"100000":{}}', "notes say something of action 100000", True),
@@ -384,11 +398,79 @@ def test_records_made_by_hand_are_played_or_refused():
 def test_a_record_that_no_file_can_hold_is_not_written(tmp_path):
     path, record = tmp_path / "games.jsonl", record_of_one_match()
     with RecordWriter(path) as writer:
-        for values in ({"agents": ("\ud800",)}, {"notes": {0: {"why": object()}}}, {"notes": {0: {"why": np.int8(1)}}}):
+        for values in ({"agents": ("\ud800",) * 3}, {"notes": {0: {"why": object()}}}, {"notes": {0: {1: np.int8(1)}}}):
             with pytest.raises(RecordError, match="cannot be written as JSON"):
                 writer.write(record, replace(record, **values))
         writer.write(record)
     assert list(read_records(path)) == [record]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"value": float("nan")},
+        {"value": float("inf")},
+        {"value": True},
+        {"value": "3"},
+        {"value": np.float32(3)},
+        {"values": {"pass": -np.inf}},
+        {"mine": [float("nan")]},
+        {"mine": {1: 0, "1": 0}},
+        {"mine": "\ud800"},
+        {"probabilities": {"dicard 1m": 0.5}},
+        {"intervals": {"pass": (0, 1)}},
+        7,
+    ],
+    ids=str,
+)
+def test_a_note_that_could_not_be_read_again_is_not_written(note, tmp_path):
+    path, record = tmp_path / "games.jsonl", record_of_one_match()
+    good = {0: {"values": {"pass": np.float64(1)}, "intervals": {"pass": (0, 1, 2)}, "mine": [None]}}
+    with RecordWriter(path) as writer:
+        writer.write(replace(record, notes=good))
+        with pytest.raises(RecordError, match=r"notes is \{'3': |note of action 3 cannot|given twice"):
+            writer.write(record, replace(record, notes=good | {3: note}))
+        with pytest.raises(RecordError, match=r"notes say something of action 99999"):
+            writer.write(replace(record, notes={99999: {}}))
+    assert [len(one.notes) for one in read_records(path)] == [1]
+
+
+def test_agents_are_one_for_each_person(tmp_path):
+    engine, record = mahjong_env.make_engine("hebei", 1, seed=1), record_of_one_match()
+    for names in (["a"], ["a"] * 4):
+        with pytest.raises(RecordError, match=f"agents are 3 names, one for each person, not {len(names)}"):
+            Collector(engine, agents=names)
+        with RecordWriter(tmp_path / "games.jsonl") as writer, pytest.raises(RecordError, match="it has 3 persons"):
+            writer.write(replace(record, agents=tuple(names)))
+    assert (tmp_path / "games.jsonl").read_bytes() == b""
+
+
+def test_a_writer_that_is_dropped_lets_go_of_its_file(tmp_path, monkeypatch):
+    closed, close = [], os.close
+    monkeypatch.setattr(os, "close", lambda file: (closed.append(file), close(file)))
+    writer = RecordWriter(tmp_path / "games.jsonl")
+    file = writer._file
+    del writer
+    gc.collect()
+    assert closed.count(file) == 1
+    with RecordWriter(tmp_path / "games.jsonl") as writer:
+        file = writer._file
+        closed.clear()
+        writer.close()
+    writer.close()
+    assert closed.count(file) == 1
+
+
+def test_a_file_may_begin_with_empty_lines(tmp_path):
+    path, record = tmp_path / "games.jsonl", record_of_one_match()
+    for text in ("\n", f"\n \n{record.to_json()}\n"):
+        path.write_text(text, encoding="utf-8")
+        with RecordWriter(path) as writer:
+            writer.write(record)
+        assert list(read_records(path)) == [record] * (1 + text.count('{"format'))
+    path.write_text("\nmilk\n", encoding="utf-8")
+    with pytest.raises(RecordError, match="is not a file of records"):
+        RecordWriter(path)
 
 
 @pytest.mark.parametrize(
