@@ -18,19 +18,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Write the records; games that cannot be played are named and left out, and the status is then 1."""
-    written = incomplete = refused = 0
+    """Write the records; what cannot be read or played is named and left out, and the status is then 1."""
+    written = incomplete = left_out = 0
+
+    def leave_out(error: RecordError) -> None:
+        nonlocal left_out
+        left_out += 1
+        print(f"left out: {error}", file=sys.stderr)
+
     with RecordWriter(chosen.out) as writer:
         for log in chosen.logs:
-            for game in read_games(log):
+            for game in read_games(log, leave_out):
                 try:
                     record = record_of(game)
                 except RecordError as error:
-                    refused += 1
-                    print(f"left out: {error}", file=sys.stderr)
+                    leave_out(error)
                     continue
                 writer.write(record)
                 written += 1
                 incomplete += not record.is_complete
-    print(f"{written} games in {chosen.out}, {incomplete} of them incomplete; {refused} left out")
-    return 1 if refused else 0
+    print(f"{written} games in {chosen.out}, {incomplete} of them incomplete; {left_out} left out")
+    return 1 if left_out else 0

@@ -256,7 +256,7 @@ def record_of(game: Game) -> GameRecord:
     played = rules_of(game)
     deal = deal_of(game, played)
     engine, ended = make_engine(played, 1, seed=0, start="first"), list[GameRecord]()
-    recorder = Recorder(engine, lambda *records: ended.extend(records), agents=game.agents)
+    recorder = Recorder(engine, lambda *records: ended.extend(records), agents=tuple(map(_whole, game.agents)))
     try:
         recorder.reset(seed=0, deals=deal)
     except DealError as error:
@@ -270,52 +270,79 @@ def record_of(game: Game) -> GameRecord:
     (record,) = ended or recorder.so_far()
     if game.scores and game.penalty is None and record.points != game.scores:
         raise RecordError(f"{game.name}: the log ends with the scores {game.scores}, and here with {record.points}")
-    notes: dict[int, dict[str, Any]] = {0: {"match": game.name}} if game.name else {}
+    notes: dict[int, dict[str, Any]] = {0: {"match": _whole(game.name)}} if game.name else {}
     if game.penalty is not None:
         what, player = game.penalty
         notes.setdefault(len(record.actions), {}).update(penalty=what, player=player, scores=list(game.scores))
     return replace(record, is_complete=is_complete, notes=notes)
 
 
+def _whole(text: str) -> str:
+    """A text without half characters, which JSON can escape and no file of records can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 # --- Logs -------------------------------------------------------------------------------------------------------------
 
 
-def read_games(path: str | os.PathLike[str]) -> Iterator[Game]:
+def _raise(error: RecordError) -> None:
+    raise error
+
+
+def read_games(path: str | os.PathLike[str], refused: Callable[[RecordError], object] = _raise) -> Iterator[Game]:
     """Read the games of a log: JSON of the judge, one game or a list of them or one a line; or lines of text.
 
+    Args:
+        path: the file.
+        refused: is given the error of each game that cannot be read, and of a file that cannot; what follows is read
+            all the same. By default the first error is raised.
+
     Raises:
-        RecordError: the file cannot be read, or is neither; the message says where.
+        RecordError: the file cannot be read, or a game of it is neither; the message says where.
     """
     place = os.fspath(path)
     try:
-        with Path(path).open(encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8-sig") as file:  # some editors put a mark before the first letter
             first = file.read(1)
             while first.isspace():
                 first = file.read(1)
             file.seek(0)
-            yield from _games_of_json(file.read(), place) if first in ("[", "{") else _games_of_text(file, place)
+            is_json = first in ("[", "{")
+            yield from _games_of_json(file.read(), place, refused) if is_json else _games_of_text(file, place, refused)
+            return
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise RecordError(f"logs cannot be read from {place}: {reason}") from None
+    refused(RecordError(f"logs cannot be read from {place}: {reason}"))
 
 
-def _games_of_json(text: str, place: str) -> Iterator[Game]:
+def _games_of_json(text: str, place: str, refused: Callable[[RecordError], object]) -> Iterator[Game]:
     try:
-        told = [json.loads(text)]
+        told = [(place, json.loads(text))]
     except (ValueError, RecursionError):
         lines = enumerate(text.splitlines(), 1)
         told = [_json(line, f"{place}, line {number}") for number, line in lines if line.strip()]
-    for each in told:
+        if not any(isinstance(log, dict | list) for _, log in told):  # one log over many lines: it has one fault
+            told = told[:1]
+    for where, each in told:
+        if isinstance(each, RecordError):
+            refused(each)
+            continue
         several = isinstance(each, list) and bool(each) and not (isinstance(each[0], dict) and "output" in each[0])
         for number, log in enumerate(each if several else [each], 1):
-            yield _game_of_log(log, f"{place}, game {number}" if several else place)
+            try:
+                game = _game_of_log(log, f"{where}, game {number}" if several else where)
+            except RecordError as error:
+                refused(error)
+            else:
+                yield game
 
 
-def _json(line: str, place: str) -> Any:
+def _json(line: str, place: str) -> tuple[str, Any]:
+    """Where a line stands, and what it says, or the error."""
     try:
-        return json.loads(line)
+        return place, json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{place}: not JSON: {error}") from None
+        return place, RecordError(f"{place}: not JSON: {error}")
 
 
 def _game_of_log(told: Any, place: str) -> Game:
@@ -335,7 +362,7 @@ def _game_of_log(told: Any, place: str) -> Game:
             _take_turn(game, logs[turn]["output"]["display"], answers, f"{name}, turn {turn}: ")
         except RecordError as error:
             raise RecordError(f"{name}, turn {turn}: {error}") from None
-        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, IndexError, ValueError, OverflowError, AttributeError) as error:
             raise RecordError(f"{name}, turn {turn}: not what the judge writes: {error!r}") from None
     return game
 
@@ -378,16 +405,23 @@ def _take_turn(game: Game, display: Mapping[str, Any], answers: Mapping[str, Any
         game.moves.append(Move(player, what, kind, also, place))
         game.moves.append(Move(player, "PLAY", tile(display["tile"]), place=place))
     else:
-        game.scores = tuple(int(score) for score in display["score"])
+        game.scores = _scores(display["score"])
         if what == "HU":
             game.moves.append(Move(player, what, before.kind, also, place))
         else:
             game.penalty = (str(what), player)
 
 
-def _games_of_text(lines: Iterable[str], place: str) -> Iterator[Game]:
-    """The games of lines of text, which begin with ``Match NAME`` each."""
+def _scores(told: Sequence[Any]) -> tuple[int, ...]:
+    if len(told) != PLAYERS:
+        raise RecordError(f"scores are {PLAYERS} numbers, one for each player, not {told!r}")
+    return tuple(map(int, told))
+
+
+def _games_of_text(lines: Iterable[str], place: str, refused: Callable[[RecordError], object]) -> Iterator[Game]:
+    """The games of lines of text, which begin with ``Match NAME`` each; after a fault the next one is looked for."""
     game: Game | None = None
+    is_left_out = False  # the game that these lines belong to
     for number, line in enumerate(lines, 1):
         words, at = line.split(), f"{place}, line {number}: "
         if not words:
@@ -395,16 +429,19 @@ def _games_of_text(lines: Iterable[str], place: str) -> Iterator[Game]:
         if words[0] == "Match":
             if game is not None:
                 yield game
-            game = Game(name=words[1] if len(words) > 1 else "")
-        elif game is None:
-            raise RecordError(f"{at}a log begins with 'Match', not with {line[:40].strip()!r}")
-        else:
+            game, is_left_out = Game(name=words[1] if len(words) > 1 else ""), False
+        elif not is_left_out:
             try:
+                if game is None:
+                    raise RecordError(f"a log begins with 'Match', not with {line[:40].strip()!r}")
                 _take_line(game, words, at)
+                continue
             except RecordError as error:
-                raise RecordError(f"{at}{error}") from None
+                why = str(error)
             except (ValueError, IndexError):
-                raise RecordError(f"{at}{line[:80].strip()!r} is no line of a log") from None
+                why = f"{line[:80].strip()!r} is no line of a log"
+            game, is_left_out = None, True
+            refused(RecordError(f"{at}{why}"))
     if game is not None:
         yield game
 
@@ -414,7 +451,7 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
     if words[0] == "Wind":
         game.wind = int(words[1])
     elif words[0] == "Score":
-        game.scores = tuple(map(int, words[1:]))
+        game.scores = _scores(words[1:])
     elif words[0] == "Player":
         player, what, tiles = int(words[1]), words[2].upper(), words[3:]
         if not 0 <= player < PLAYERS:

@@ -147,6 +147,9 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
         ("[1, 2]", "a log of the judge has its turns in 'logs'"),
         ('{"logs": [{"output": 1}]}', "turn 0: not what the judge writes"),
         ('{"logs"', "line 1: not JSON"),
+        ("Match a\nScore 1 2", r"line 2: scores are 4 numbers, one for each player, not \['1', '2'\]"),
+        ('{"logs": [{"output": {"display": {"action": "INIT", "quan": 1e400}}}]}', "turn 0: not what the judge writes"),
+        ('{"logs": [{"output": {"display": {"action": "WA", "player": 0, "score": [1, 2]}}}]}', "turn 0: scores are 4"),
     ],
 )
 def test_what_is_no_log_is_named(text, what, tmp_path):
@@ -202,4 +205,39 @@ def test_the_command_writes_records(judged, tmp_path, capsys):
     said = capsys.readouterr()
     assert "left out: made-here: the log ends with the scores (1, 1, 1, -3)" in said.err
     assert [record.points for record in read_records(out)] == [tuple(judged[0].scores)] * 2
-    assert main(["from-botzone", str(tmp_path / "none"), "--out", str(out)]) == 2
+
+
+def test_the_command_goes_on_behind_what_it_leaves_out(judged, tmp_path, capsys):
+    """Each game that cannot be read is one line of what is said, and all the others are written, of every file."""
+    good, text = as_json(judged[0]), "\n".join(judged[0].text)
+    logs = {
+        "lines": f'{good}\n{{"logs": 1}}\n{good[:99]}\n{good}\n',
+        "list": f"[{good}, 7, {good}]",
+        "broken": json.dumps(json.loads(good), indent=1)[:-9],
+        "txt": f"Wind 0\nWind 1\n{text}\nMatch b\nHello\nHello\n{text}\n",
+        "marked": f"\ufeff{text}\n",
+        "binary": "",
+        "named": good.replace('"g"', r'"\ud800"'),
+    }
+    for name, told in logs.items():
+        (tmp_path / name).write_text(told, encoding="utf-8")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    out = tmp_path / "games.jsonl"
+    files = [str(tmp_path / name) for name in ("none", *logs)]
+    assert main(["from-botzone", *files, "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    expected = [
+        "none: No such file",
+        "lines, line 2: a log of the judge",
+        "lines, line 3: not JSON",
+        "list, game 2: a log of the judge",
+        "broken, line 1: not JSON",
+        "txt, line 1: a log begins with 'Match'",
+        f"txt, line {len(judged[0].text) + 4}: 'Hello' begins no line",
+        "binary: it is not text",
+    ]
+    lines = said.err.splitlines()
+    assert all(what in line for what, line in zip(expected, lines, strict=True)), lines
+    assert "8 games in" in said.out
+    assert "; 8 left out" in said.out
+    assert [record.points for record in read_records(out)] == [tuple(judged[0].scores)] * 8
