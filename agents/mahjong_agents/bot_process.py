@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 _END_SECONDS: Final = 1.0
-_LINES: Final = 1024  # of what a bot says that wait to be read; then it waits itself
+_HELD: Final = 2**22  # bytes of what a bot says that wait to be read, at most; then it waits itself
 _LONGEST: Final = 2**16  # bytes of a line, if nothing else is said
 _ERRORS: Final = 2000  # bytes of a bot's errors that are kept
 _SHOWN: Final = 5  # their lines in a message
@@ -59,7 +59,7 @@ class BotProcess:
             raise BotError(f"it cannot be started: {error}") from None
         self.note = partial(_log, None if log is None else log / f"{log_name or self._process.pid}.jsonl")
         self._to: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._from: queue.Queue[bytes] = queue.Queue(max(1, _LINES * _LONGEST // longest))
+        self._from: queue.Queue[bytes] = queue.Queue(max(1, _HELD // longest))
         self._errors, self._longest = bytearray(), longest
         self.end = weakref.finalize(self, _end, self._process, self._to, self._from)
         self._threads = [

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
-from mahjong_env.basics.errors import MahjongError, MissingExtraError, RulesError
+from mahjong_env.basics.errors import IllegalActionError, MahjongError, MissingExtraError, RulesError
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import person_name
 from mahjong_env.drawing.text import legal_text, seat_text, table_text
@@ -127,13 +127,15 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
 
     def _apply_action(self, action: int) -> None:
         if self.engine is None:
+            if not 0 <= action < _OUTCOMES:
+                raise IllegalActionError(f"a digit of the deal is an integer from 0 to {_OUTCOMES - 1}, not {action}")
             self._digits.append(action)
             if len(self._digits) == _DIGITS:
                 self.engine = Engine(self.get_game().rules, 1, seed=int.from_bytes(self._digits, "big"))
             return
         view = self.engine.view()
+        self.engine.step([action])  # first, as it refuses what is not legal
         self.choices[int(view.own_person[0])].append((int(view.drawn[0]), int(view.offered[0]), action))
-        self.engine.step([action])
 
     def _action_to_string(self, player: int, action: int) -> str:
         return ACTIONS[action] if player >= 0 else f"deal {action}"

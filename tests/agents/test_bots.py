@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.base import games_at_once
+from mahjong_agents.bot_process import BotProcess
 from mahjong_env import ACTIONS, make_engine
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.environments.agents import choose_actions
@@ -256,6 +258,18 @@ def test_a_failure_is_named_and_decided(how, what, failing, caplog):
     if how == "family":
         child = int(re.search(r"last errors: (\d+)", caplog.text)[1])
         assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text("utf-8")
+
+
+@pytest.mark.parametrize("longest", [2**16, 2**20])
+def test_no_more_than_four_megabytes_of_a_flood_are_held(longest):
+    process = BotProcess(f"{PYTHON} -c \"while True: print('x' * {longest - 1}, flush=True)\"", None, longest=longest)
+    held = process._from
+    while not held.full():
+        time.sleep(0.01)
+    lines = list(held.queue)
+    assert 2**21 < sum(map(len, lines)) <= 2**22
+    assert process.line(9) == "x" * (longest - 1)
+    process.end()
 
 
 def test_too_many_failures_are_an_error(failing):

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from mahjong_agents import make_agent
-from mahjong_env import ACTIONS, VARIANTS, MahjongError, MissingExtraError, RulesError, make_engine, rules
+from mahjong_env import (
+    ACTIONS,
+    VARIANTS,
+    IllegalActionError,
+    MahjongError,
+    MissingExtraError,
+    RulesError,
+    make_engine,
+    rules,
+)
 from mahjong_env.basics.actions import PASS
 from mahjong_env.state.arrays import Phase
 from support.marks import everyday, variants
@@ -137,6 +146,23 @@ def test_a_player_remembers_its_choices_and_nobody_else_is_told_of_a_pass():
                     assert knowledge(passed, other) == knowledge(state, other)
         state.apply_action(int(rng.choice(legal)))
     assert seen
+
+
+def test_what_is_refused_changes_nothing():
+    state = dealt("mahjong_hebei")
+    for digit in (256, -2):
+        with pytest.raises(IllegalActionError, match=f"a digit of the deal is an integer from 0 to 255, not {digit}"):
+            state.apply_action(digit)
+    state = dealt("mahjong_hebei", 0, 0, 0, 7)
+    player = state.current_player()
+    before = knowledge(state, player), str(state), state.history()
+    wrong = next(action for action in range(len(ACTIONS)) if action not in state.legal_actions())
+    with pytest.raises(IllegalActionError, match="is not legal; legal are"):
+        state.apply_action(wrong)
+    assert (knowledge(state, player), str(state), state.history()) == before
+    drawn = state.engine.view().drawn[0]
+    state.apply_action(state.legal_actions()[0])
+    assert state.choices[player] == [(drawn, -1, state.history()[-1])]
 
 
 def test_states_are_copied_pickled_and_written():
