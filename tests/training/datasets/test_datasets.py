@@ -334,6 +334,97 @@ def test_decisions_are_chosen(hebei, hangzhou):
             data.where(**choice)
 
 
+def test_each_choice_narrows_the_one_before(hebei):
+    data = open_dataset(hebei)
+    assert len(data.where(seats=[0, 1]).where(seats=[1, 2])) == len(data.where(seats=1))
+    assert len(data.where(seats=[0]).where(seats=[1])) == len(data.where(seats=[])) == len(data.where(variants=[])) == 0
+    assert len(data.where(agents="greedy")) == len(data.where(agents=["greedy"])) > 0
+    assert len(data.where(agents="greedy").where(agents=["greedy", "random"])) == len(data.where(agents="greedy"))
+    assert len(data.where(agents="greedy").where(agents="random")) == 0
+    for wrong in (9, [0, 3], "0", -1, 1.5):
+        with pytest.raises(DatasetError, match=r"no person .* is in this dataset; there are 0, 1, 2$"):
+            data.where(seats=wrong)
+
+
+LOTS = np.random.default_rng(0)
+CONDITIONS = {
+    "tenth": lambda rows: np.arange(len(rows)) % 10 == 0,
+    "most": lambda rows: rows["return"] == rows["return"].max(),
+    "half": lambda rows: LOTS.random(len(rows)) < 0.5,
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_chooses_the_same_rows_however_they_are_read(name, hebei, monkeypatch):
+    monkeypatch.setattr(reading, "CHUNK_GAMES", 2)
+    data = open_dataset(hebei).where(rows=CONDITIONS[name])
+    kept = data.take(np.arange(len(data)))
+    kept.pop("observation")
+    assert same(joined(data.batches(7)), kept)
+    assert same(ordered(joined(data.batches(7, seed=1))), kept)
+    assert same(ordered(joined([joined(data.batches(7, share=(k, 2))) for k in range(2)])), kept)
+
+
+@pytest.mark.parametrize(
+    "condition", [lambda rows: rows["return"], lambda rows: True, lambda rows: np.ones(3, np.bool_), lambda rows: None]
+)
+def test_what_is_no_condition_is_refused(condition, hebei):
+    data = open_dataset(hebei).where(rows=condition)
+    for read in (lambda: len(data), lambda: next(data.batches(9))):
+        with pytest.raises(DatasetError, match=r"a condition returns \[\d+\] booleans, one for each row, not "):
+            read()
+
+
+def changing(*made):
+    """Makes the columns of the first call, then those of the second."""
+    calls = iter(made)
+    return lambda view: {name: np.full(len(view), value) for name, value in next(calls).items()}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        (changing({"a": 1, "b": 1}, {"a": 1}), r"the columns a \(n, \) int64, b \(n, \) int64, and in a later call a "),
+        (changing({"a": 1}, {"a": 0.5}), r"int64, and in a later call a \(n, \) float64"),
+        (lambda view: np.zeros((len(view), view.events.shape[1])), r"inputs \(n, \d+\) float64, and in a later call"),
+        (lambda view: {"action": np.zeros(len(view))}, "inputs made a column 'action', as the dataset has one"),
+    ],
+)
+def test_columns_are_the_same_in_every_call(inputs, told, hebei):
+    with pytest.raises(DatasetError, match=told):
+        joined(open_dataset(hebei).batches(50, inputs=inputs))
+
+
+def test_columns_are_the_same_in_every_chunk(hebei, monkeypatch):
+    monkeypatch.setattr(reading, "CHUNK_GAMES", 2)
+    data, first = open_dataset(hebei), open_dataset(hebei).parts[0]
+    types = [np.int8] * sum(1 for _ in first.replay(first.games[:2])) + [np.int16]
+    with pytest.raises(DatasetError, match=r"inputs \(n, 34\) int8, and in a later call inputs \(n, 34\) int16"):
+        joined(data.batches(9, inputs=lambda view: view.hand.astype(types.pop(0))))
+    assert not types
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        *[({"size": size}, "the size of a batch is an integer from 1, not") for size in (0, 1.5, "2", True)],
+        *[({"seed": seed}, "the seed is an integer from 0, or None, not") for seed in (-1, 0.5)],
+        *[({"share": share}, "k from 0 to n - 1, not") for share in ((0, 0), (3, 2), (2, 2), (-1, 2), (0, 1.5), (0,))],
+    ],
+)
+def test_bad_arguments_of_batches_are_named(arguments, told, hebei):
+    with pytest.raises(DatasetError, match=told):
+        next(open_dataset(hebei).batches(**{"size": 9, **arguments}))
+
+
+@pytest.mark.parametrize("shard", [-1, 2, 1.0])
+def test_a_shard_that_there_is_not_is_named(shard, tmp_path):
+    for play in (lambda: play_shard(settings(), shard), lambda: write_shard(settings(), tmp_path, shard)):
+        with pytest.raises(DatasetError, match=f"there is no shard {shard}; shards are 0 to 1"):
+            play()
+    assert not files(tmp_path)
+
+
 def test_copies_map_the_files_themselves(hebei):
     data = open_dataset(hebei).where(seats=[0])
     data.take([0])
@@ -390,7 +481,8 @@ class TestWhatCannotBeRead:
         ("column", "told"),
         [
             *[("action", "cannot be played"), ("seat", "another seat, or other actions"), ("mask", "or other actions")],
-            *[("agent", "an agent that is not named"), ("points", "ends otherwise")],
+            *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays otherwise")],
+            *[("reward", "game 0 of the dataset pays otherwise"), ("return", "game 0 of the dataset pays otherwise")],
         ],
     )
     def test_tables_that_do_not_replay(self, spoilt, column, told):
@@ -400,6 +492,13 @@ class TestWhatCannotBeRead:
         table[column][2] = wrong.get(column, table[column][2] + 1)
         np.save(path, table)
         with pytest.raises(DatasetError, match=told):
+            joined(open_dataset(spoilt).batches(64, inputs=observe))
+
+    def test_points_that_were_moved_from_hand_to_hand(self, spoilt):
+        table = np.load(spoilt / "hands-00000.npy")
+        table["points"][:2, 0] += 1, -1
+        np.save(spoilt / "hands-00000.npy", table)
+        with pytest.raises(DatasetError, match="game 0 of the dataset pays otherwise"):
             joined(open_dataset(spoilt).batches(64, inputs=observe))
 
     def test_hands_that_do_not_follow_each_other(self, spoilt):

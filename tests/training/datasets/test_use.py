@@ -19,14 +19,16 @@ import torch
 from mahjong_agents import look_ahead
 from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
-from mahjong_env import MissingExtraError, rules
+from mahjong_env import VARIANTS, MissingExtraError, rules
 from mahjong_env.cli import main
 from mahjong_training.config import RecordConfig, TrainSb3Config
 from mahjong_training.datasets import open_dataset, write_dataset
-from mahjong_training.datasets.exports import episodes, observe, to_minari, to_parquet
+from mahjong_training.datasets.exports import _EVENTS, episodes, observe, to_minari, to_parquet, write_parquet
+from mahjong_training.datasets.reading import Part
 from mahjong_training.datasets.recording import settings_of
 from mahjong_training.errors import DatasetError
 from mahjong_training.sb3.warm_start import read_decisions, recorded_games
+from support.house_rules import HOUSES, with_needed
 from tools.readme import code_blocks
 
 
@@ -217,6 +219,34 @@ def test_the_data_sheet_says_how_to_read_it(parquet, place, tmp_path, monkeypatc
     first = found["first"]
     assert len(first["action"]) == 256
     assert first["mask"][np.arange(256), first["action"]].all()
+
+
+@pytest.mark.parametrize(("package", "call"), [("pyarrow", to_parquet), ("minari", to_minari)])
+def test_no_decisions_are_not_written(hebei, tmp_path, package, call):
+    pytest.importorskip(package)
+    path = tmp_path / "new" / "none.parquet"
+    with pytest.raises(DatasetError, match="no decisions were chosen: there is nothing to write"):
+        call(open_dataset(hebei).where(seats=[]), path)
+    assert not path.parent.exists()
+
+
+def test_a_shard_without_decisions_has_no_parquet_file(hebei, tmp_path):
+    pytest.importorskip("pyarrow")
+    (part, *_) = open_dataset(hebei).parts
+    tables = {"decisions": part.tables["decisions"][:0], "hands": part.tables["hands"]}
+    write_parquet(Part(tmp_path, part.settings, part.number, tables))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_events_of_a_parquet_file_are_whole_by_all_house_rules(variant):
+    """A draw and what follows it, a claim and what follows it, flowers that were dealt, and the winners."""
+    for knobs in ({}, {"players": 3}, HOUSES[variant], {"flower_tiles": True, "private_walls": False}):
+        knobs = {name: value for name, value in knobs.items() if name in rules(variant).knobs}
+        played = rules(variant, **with_needed(knobs))
+        drawn = int(played.deck.sum()) - played.seats * played.hand_size
+        dealt = int(played.deck[played.flower_kinds].sum())
+        assert 2 * drawn + 2 * played.seats * played.sets + dealt + played.seats - 1 <= _EVENTS
 
 
 @pytest.mark.parametrize(("package", "call"), [("pyarrow", to_parquet), ("minari", to_minari)])

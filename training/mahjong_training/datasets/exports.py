@@ -18,7 +18,8 @@ from mahjong_env import ACTIONS, NUM_ACTIONS, Hidden, MissingExtraError, View
 from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
 from mahjong_training.datasets.layout import shard_file
-from mahjong_training.datasets.reading import Decisions, Inputs, Part
+from mahjong_training.datasets.reading import Decisions, Inputs, Part, of_each_folder
+from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 8192
@@ -43,7 +44,11 @@ def observe(view: View) -> NDArray[np.int8]:
 
 
 def write_parquet(part: Part) -> None:
-    """Write the Parquet file of a shard, with what its settings ask for; see `to_parquet` for errors."""
+    """Write the Parquet file of a shard, with what its settings ask for; one without decisions has none.
+
+    Raises:
+        MahjongError: see `to_parquet`.
+    """
     asked = part.settings.parquet or ()
 
     def inputs(view: View, hidden: Hidden | None = None) -> dict[str, NDArray[Any]]:
@@ -54,6 +59,8 @@ def write_parquet(part: Part) -> None:
             columns |= {f"hidden_{name}": array for name, array in vars(hidden).items()}
         return columns
 
+    if not len(part.tables["decisions"]):
+        return
     path = shard_file(part.folder, "parquet", part.number)
     to_parquet(Decisions([part]), path, inputs=inputs if asked else None, hidden="hidden" in asked)
 
@@ -89,11 +96,13 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
 
     Raises:
         MissingExtraError: pyarrow is not installed.
+        DatasetError: there are no decisions, or they cannot be read; see `Decisions.batches`.
         WriteError: the file cannot be written.
     """
     package = arrow()
+    _refuse_none(decisions)
     path, rows, writer = Path(path), 0, None
-    variants = np.array([part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()])
+    variants = np.array([part.settings.variant for part in of_each_folder(decisions.parts)])
     make_folder(path.parent)
     with naming(path), ExitStack() as stack:
         for batch in decisions.batches(_ROWS, inputs=inputs, hidden=hidden):
@@ -112,6 +121,11 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
     return rows
 
 
+def _refuse_none(decisions: Decisions) -> None:
+    if not len(decisions):
+        raise DatasetError("no decisions were chosen: there is nothing to write")
+
+
 def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
     """Make a Minari dataset: an episode for each seat of each hand, as Minari knows one agent an episode.
 
@@ -125,12 +139,14 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
 
     Raises:
         MissingExtraError: Minari is not installed.
+        DatasetError: there are no decisions, or they cannot be read; see `Decisions.batches`.
     """
     try:
         import minari
         from minari.data_collector import EpisodeBuffer
     except ImportError as error:
         raise MissingExtraError("Minari datasets need minari: pip install 'mahjong-env[datasets]' minari") from error
+    _refuse_none(decisions)
     space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
     buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(episodes(decisions))]
     spaces = {"observation_space": space, "action_space": Discrete(len(ACTIONS)), "data_format": "arrow"}

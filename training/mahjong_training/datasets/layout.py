@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mahjong_env import NUM_ACTIONS, OBSERVATION_VERSION, MahjongError, Rules, __version__
 from mahjong_env import rules as find_rules
+from mahjong_env.basics.types import is_integer
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.scoring.wins import Source
 from mahjong_training.errors import DatasetError
@@ -154,7 +155,9 @@ class Settings:
         return -(-self.games // self.shard_games)
 
     def games_of(self, shard: int) -> range:
-        """Return the games of a shard."""
+        """Return the games of a shard; a `DatasetError` if there is no such shard."""
+        if not is_integer(shard) or not 0 <= shard < self.shards:
+            raise DatasetError(f"there is no shard {shard!r}; shards are 0 to {self.shards - 1}")
         return range(shard * self.shard_games, min((shard + 1) * self.shard_games, self.games))
 
     def to_json(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError
 from mahjong_env.basics.chance import fold_seed
+from mahjong_env.basics.types import is_integer
 from mahjong_env.records import deal_again
 from mahjong_training.datasets.layout import DECISION_COLUMNS, Settings, Tables, is_whole, open_shard
 from mahjong_training.errors import DatasetError
@@ -21,11 +22,13 @@ Batch = dict[str, NDArray[Any]]
 ``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; and what is made of what seats see, see `Inputs`."""
 
 Inputs = Callable[..., NDArray[Any] | Mapping[str, NDArray[Any]]]
-"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column. With
-labels wanted it is given what the seats may not see (`mahjong_env.Hidden`) as well."""
+"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column, with
+other names than those of `Batch`. Names, types and shapes [...] are the same in every call. With labels wanted it is
+given what the seats may not see (`mahjong_env.Hidden`) as well."""
 
 Condition = Callable[[NDArray[Any]], NDArray[np.bool_]]
-"""Says which of [n] rows of the table of decisions (`mahjong_training.datasets.layout.DECISION_COLUMNS`) are wanted."""
+"""Says with [n] booleans which of n rows of the table of decisions
+(`mahjong_training.datasets.layout.DECISION_COLUMNS`) are wanted. It is asked once for each shard, of all its rows."""
 
 CHUNK_GAMES: Final = 1024
 """Games that are played again at once."""
@@ -73,28 +76,47 @@ class Part:
             decisions in the table of decisions.
 
         Raises:
-            DatasetError: a game cannot be played as it was, or ends with other points.
+            DatasetError: a game cannot be played as it was, or other points are paid in it.
         """
         hands, decisions = self.hands_of(games), self.tables["decisions"]
         actions = decisions["action"]
         first, length = hands["first"][:, 0].astype(np.int64), hands["decisions"].sum(axis=1)
         engine = deal_shard(self.settings, games)
+        # [games, hands, P] the points after each hand, [games] the hand that each game is at, and [games, P] the return
+        # that each seat's next decision in it must have, NaN before its first.
+        after = self.settings.rules.starting_points + hands["points"].astype(np.int64).cumsum(axis=1)
+        current, following = np.zeros(len(games), np.intp), np.full(after[:, 0].shape, np.nan)
         for step in range(int(length.max(initial=0))):
             live = np.flatnonzero(length > step)
             rows = first[live] + step
             told, legal = decisions["seat"][rows], np.packbits(engine.action_mask[live], axis=-1)
             if (told != engine.seat_to_act[live]).any() or (decisions["mask"][rows] != legal).any():
                 raise DatasetError("a shard of the dataset cannot be played as it was: another seat, or other actions")
+            returns, due = decisions["return"][rows], following[live, told]
+            is_paid = returns == after[live, current[live], told] - engine.points[live, told]
+            self._check(is_paid & (np.isnan(due) | (due == returns)), "pays", games, live)
+            following[live, told] = returns - decisions["reward"][rows].astype(np.int64)
             yield engine, live, rows
             try:
-                engine.step(actions[rows].astype(np.int64), games=live)
+                ended = engine.step(actions[rows].astype(np.int64), games=live).outcome
             except IllegalActionError as error:
                 raise DatasetError(f"a shard of the dataset cannot be played as it was: {error}") from error
+            is_paid = (ended.points == after[ended.game, current[ended.game]]).all(axis=1)
+            nothing_follows = ~np.nan_to_num(following[ended.game]).any(axis=1)
+            self._check(is_paid & nothing_follows, "pays", games, ended.game)
+            current[ended.game] += 1
+            following[ended.game] = np.nan
         points = self.settings.rules.starting_points + hands["points"].sum(axis=1)
-        wrong = np.flatnonzero((engine.seat_to_act >= 0) | (engine.points != points).any(axis=1))
-        if wrong.size:
-            why = "the tables are damaged, or were made by other rules"
-            raise DatasetError(f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: {why}")
+        self._check(
+            (engine.seat_to_act < 0) & (engine.points == points).all(axis=1), "ends", games, np.arange(len(games))
+        )
+
+    @staticmethod
+    def _check(is_right: NDArray[np.bool_], does: str, games: range, which: NDArray[np.intp]) -> None:
+        """Raise `DatasetError` unless all is right [n] of n of these games, which are numbered among them."""
+        if not is_right.all():
+            game, why = games[int(which[is_right.argmin()])], "the tables are damaged, or were made by other rules"
+            raise DatasetError(f"game {game} of the dataset {does} otherwise than it did: {why}")
 
 
 class Decisions:
@@ -125,34 +147,42 @@ class Decisions:
     def where(
         self,
         *,
-        seats: Sequence[int] | None = None,
-        agents: Sequence[str] | None = None,
-        variants: Sequence[str] | None = None,
+        seats: int | Sequence[int] | None = None,
+        agents: str | Sequence[str] | None = None,
+        variants: str | Sequence[str] | None = None,
         rows: Condition | None = None,
     ) -> Decisions:
-        """Return those decisions of certain persons, agents (as the dataset names them) or variants.
+        """Return those of these decisions that are of certain persons, agents (as the dataset names them) or variants.
 
         ``rows`` is a further condition on rows of the table of decisions, such as ``lambda rows: rows["return"] > 0``.
 
         Raises:
-            DatasetError: an agent or a variant that there is not.
+            DatasetError: a person, an agent or a variant that there is not.
         """
-        for name, asked, there in (("agent", agents, self.agents), ("variant", variants, self.variants)):
+        seats, agents, variants = _listed(seats), _listed(agents), _listed(variants)
+        people = max((part.settings.rules.people for part in of_each_folder(self.parts)), default=0)
+        known: Iterable[tuple[str, Any, Any]] = (
+            ("person", seats, range(people)),
+            ("agent", agents, self.agents),
+            ("variant", variants, self.variants),
+        )
+        for name, asked, there in known:
             for one in asked or ():
                 if one not in there:
-                    raise DatasetError(f"no {name} {one!r} is in this dataset; there are {', '.join(there)}")
+                    valid = ", ".join(map(str, there))
+                    raise DatasetError(f"no {name} {one!r} is in this dataset; there are {valid}")
         return Decisions(
-            [part for part in self.parts if not variants or part.settings.variant in variants],
-            self._seats if seats is None else seats,
-            self._agents if agents is None else agents,
+            [part for part in self.parts if variants is None or part.settings.variant in variants],
+            _both(self._seats, seats),
+            _both(self._agents, agents),
             self._conditions if rows is None else (*self._conditions, rows),
         )
 
-    def _wanted(self, part: Part, rows: slice) -> NDArray[np.intp] | None:
-        """Return [k] the numbers of the wanted rows of a part among these; None: all of them are wanted."""
+    def _wanted(self, part: Part) -> NDArray[np.uint32] | None:
+        """Return [k] the numbers of the wanted rows of a part; None: all of them are wanted."""
         if self._seats is None and self._agents is None and not self._conditions:
             return None
-        table = part.tables["decisions"][rows]
+        table = part.tables["decisions"]
         wanted = np.ones(len(table), np.bool_)
         if self._seats is not None:
             wanted &= np.isin(table["seat"], self._seats)
@@ -160,13 +190,17 @@ class Decisions:
             numbers = [number for number, spec in enumerate(part.settings.agents) if spec in self._agents]
             wanted &= np.isin(table["agent"], numbers)
         for condition in self._conditions:
-            wanted &= condition(table)
-        return np.flatnonzero(wanted) + (rows.start or 0)
+            chosen = np.asarray(condition(table))
+            if chosen.dtype != np.bool_ or chosen.shape != wanted.shape:
+                found = f"{chosen.dtype} of shape {chosen.shape}"
+                raise DatasetError(f"a condition returns [{len(table)}] booleans, one for each row, not {found}")
+            wanted &= chosen
+        return np.flatnonzero(wanted).astype(np.uint32)  # as the table of hands numbers them
 
     @cached_property
-    def _rows(self) -> list[NDArray[np.intp] | None]:
-        """For each part [k] the rows that are wanted, None for all."""
-        return [self._wanted(part, slice(None)) for part in self.parts]
+    def _rows(self) -> list[NDArray[np.uint32] | None]:
+        """For each part [k] the rows that are wanted, None for all; conditions are asked once."""
+        return [self._wanted(part) for part in self.parts]
 
     @cached_property
     def _ends(self) -> NDArray[np.int64]:
@@ -250,14 +284,20 @@ class Decisions:
             share: (k, n): the k-th of n parts of the stream, for several workers.
 
         Raises:
-            DatasetError: a damaged shard, or one that cannot be played here.
+            DatasetError: a damaged shard, or one that cannot be played here; a size, a seed or a share that cannot be;
+                ``inputs`` or a condition that return something else than `Inputs` and `Condition` say.
         """
-        if size < 1:
-            raise DatasetError(f"a batch has at least 1 decision, not {size}")
+        if not is_integer(size) or size < 1:
+            raise DatasetError(f"the size of a batch is an integer from 1, not {size!r}")
+        if seed is not None and (not is_integer(seed) or seed < 0):
+            raise DatasetError(f"the seed is an integer from 0, or None, not {seed!r}")
+        if len(share) != 2 or not all(map(is_integer, share)) or not 0 <= share[0] < share[1]:
+            raise DatasetError(f"a share is (k, n), the k-th of n parts with k from 0 to n - 1, not {share!r}")
         rng = None if seed is None else np.random.default_rng([seed, *share])
         pool: list[Batch] = []
-        for part, games in self._chunks(seed)[share[0] :: share[1]]:
-            batch = self._chunk(part, games, inputs, hidden)
+        kinds: _Kinds = {}
+        for which, games in self._chunks(seed)[share[0] :: share[1]]:
+            batch = self._chunk(which, games, inputs, hidden, kinds)
             if batch is None:
                 continue
             pool.append(batch)
@@ -268,26 +308,29 @@ class Decisions:
             if len(rest["action"]):
                 yield rest
 
-    def _chunks(self, seed: int | None) -> list[tuple[Part, range]]:
+    def _chunks(self, seed: int | None) -> list[tuple[int, range]]:
+        """Return numbers of parts, and some games of each."""
         chunks = [
-            (part, part.games[start : start + CHUNK_GAMES])
-            for part in self.parts
+            (which, part.games[start : start + CHUNK_GAMES])
+            for which, part in enumerate(self.parts)
             for start in range(0, len(part.games), CHUNK_GAMES)
         ]
         order = range(len(chunks)) if seed is None else np.random.default_rng(seed).permutation(len(chunks))
         return [chunks[place] for place in order]
 
-    def _chunk(self, part: Part, games: range, inputs: Inputs | None, hidden: bool) -> Batch | None:
-        """Return the wanted decisions of some games of a part; None if there are none."""
+    def _chunk(self, which: int, games: range, inputs: Inputs | None, hidden: bool, kinds: _Kinds) -> Batch | None:
+        """Return the wanted decisions of some games of a part, given by its number; None if there are none."""
+        part, chosen = self.parts[which], self._rows[which]
         hands = part.hands_of(games).reshape(-1)
-        rows = slice(int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1]))
-        wanted = self._wanted(part, rows)
-        if wanted is None:
-            wanted = np.arange(rows.start, rows.stop)
+        start, stop = int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1])
+        if chosen is None:
+            wanted = np.arange(start, stop)
+        else:
+            wanted = chosen[slice(*np.searchsorted(chosen, (start, stop)))].astype(np.intp)
         if not wanted.size:
             return None
         batch = self._batch(part, wanted)
-        return batch if inputs is None else batch | _rebuilt(part, games, wanted, inputs, hidden)
+        return batch if inputs is None else batch | _rebuilt(part, games, wanted, inputs, hidden, kinds, batch)
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
@@ -310,8 +353,27 @@ def open_dataset(*folders: str | Path) -> Decisions:
     return Decisions(parts)
 
 
-def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs, hidden: bool) -> Batch:
-    """Return the columns that ``inputs`` makes of what the seats saw at the wanted rows, which are ascending."""
+_Kinds = dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
+"""The type and the shape [...] of each column that ``inputs`` makes, as the first call has made them."""
+
+
+def _rebuilt(
+    part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs, hidden: bool, kinds: _Kinds, recorded: Batch
+) -> Batch:
+    """Return the columns that ``inputs`` makes of what the seats saw.
+
+    Args:
+        part: the shard.
+        games: the games that are played again.
+        wanted: [k] the wanted rows of the shard, ascending, all of these games.
+        inputs: see `Decisions.batches`.
+        hidden: see `Decisions.batches`.
+        kinds: what the columns are; filled with those of the first call.
+        recorded: the columns that are there already.
+
+    Raises:
+        DatasetError: a damaged shard, or columns of another kind or of the name of a recorded one.
+    """
     columns: Batch = {}
     for engine, live, rows in part.replay(games):
         place = np.searchsorted(wanted, rows)
@@ -320,14 +382,46 @@ def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs,
             continue
         view = engine.view(games=live[chosen])
         made = inputs(view, engine.hidden(games=live[chosen])) if hidden else inputs(view)
-        for name, column in (made if isinstance(made, Mapping) else {"inputs": made}).items():
-            array = np.asarray(column)
+        named = made if isinstance(made, Mapping) else {"inputs": made}
+        arrays = {name: np.asarray(column) for name, column in named.items()}
+        for name, array in arrays.items():
             if array.shape[:1] != chosen.shape:
                 raise DatasetError(f"{name} of {chosen.size} seats are not {array.shape}: [{chosen.size}, ...]")
-            if name not in columns:
-                columns[name] = np.empty((len(wanted), *array.shape[1:]), array.dtype)
+            if name in recorded:
+                raise DatasetError(f"inputs made a column {name!r}, as the dataset has one; it needs another name")
+        found = {name: (array.dtype, array.shape[1:]) for name, array in arrays.items()}
+        if not kinds:
+            kinds.update(found)
+        if found != kinds:
+            raise DatasetError(f"inputs made the columns {_told(kinds)}, and in a later call {_told(found)}")
+        columns = columns or {name: np.empty((len(wanted), *shape), dtype) for name, (dtype, shape) in kinds.items()}
+        for name, array in arrays.items():
             columns[name][place[chosen]] = array
     return columns
+
+
+def _told(kinds: _Kinds) -> str:
+    """Return what columns are, for messages."""
+    return ", ".join(f"{name} (n, {', '.join(map(str, shape))}) {dtype}" for name, (dtype, shape) in kinds.items())
+
+
+def _listed(asked: Any) -> tuple[Any, ...] | None:
+    """Return what is asked for as a tuple: a text or a number is one thing; None stays."""
+    if asked is None:
+        return None
+    return (asked,) if isinstance(asked, str) or not isinstance(asked, Iterable) else tuple(asked)
+
+
+def _both(one: Sequence[Any] | None, other: Sequence[Any] | None) -> Sequence[Any] | None:
+    """Return what is in both lists; None is everything."""
+    if one is None or other is None:
+        return other if one is None else one
+    return [each for each in one if each in other]
+
+
+def of_each_folder(parts: Iterable[Part]) -> list[Part]:
+    """Return one part of each dataset, in their order."""
+    return list({part.folder: part for part in parts}.values())
 
 
 def _joined(pool: Sequence[Batch]) -> Batch:

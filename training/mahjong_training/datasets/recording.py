@@ -50,10 +50,11 @@ def play_shard(settings: Settings, shard: int) -> Shard:
     """Play a shard; everything in it follows from the arguments, so that it may be played anywhere.
 
     Raises:
+        DatasetError: there is no such shard.
         MahjongError: an agent cannot be made or has answered what cannot be played.
     """
-    players = [make_agent(spec) for spec in settings.agents]
     games, num_hands = settings.games_of(shard), settings.num_hands
+    players = [make_agent(spec) for spec in settings.agents]
     engine = deal_shard(settings, games)
     rng = np.random.default_rng(np.random.SeedSequence([settings.seed, shard]))
     who = np.zeros((len(games), engine.num_people), np.intp)
