@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mahjong_env import Deal, action, make_engine, rules
+from mahjong_env import ActionError, Deal, action, make_engine, rules
 from mahjong_training.analysis.action_values import ActionValues, End, evaluate_actions, join
 from mahjong_training.errors import TrainingError
 from support.marks import variants
@@ -138,7 +138,9 @@ def test_budgets():
         ({"width": 0.0}, "width is a number above 0"),
         ({"milliseconds": -1}, "milliseconds is a number above 0"),
         ({"milliseconds": float("nan")}, "milliseconds is a number above 0"),
+        ({"width": "x"}, "width is a number above 0, not 'x'"),
         ({"seed": -1}, "seed is an integer from 0"),
+        ({"seed": 1.5}, "seed is an integer from 0, not 1.5"),
         ({"agents": ["greedy", "greedy"]}, "agents are one for all seats, or 3"),
         ({"taken": [0]}, "the actions taken are"),
         ({"taken": [-1] * 5}, "position 0: the action taken"),
@@ -149,6 +151,18 @@ def test_what_cannot_be(settings, said):
     engine = make_engine("hebei", 5, seed=3)
     with pytest.raises(TrainingError, match=said):
         evaluate_actions(engine, **settings)
+
+
+def test_games_are_named_as_in_views():
+    engine = make_engine("hebei", 4, seed=7)
+    mask = np.array([False, True, True, False])
+    found, again = (evaluate_actions(engine, games, worlds=2) for games in (mask, [1, 2]))
+    assert len(found.taken) == 2
+    assert np.array_equal(found.points, again.points)
+    assert len(evaluate_actions(engine, [1, 1], worlds=2).taken) == 2
+    for wrong in (mask[:3], [-1], [4], [1.0]):
+        with pytest.raises(ActionError):
+            evaluate_actions(engine, wrong, worlds=2)
 
 
 # --- The numbers that are made of worlds: by hand, and by trying whether the intervals cover -------------------------

@@ -87,6 +87,22 @@ def test_the_first_hand_of_matches_is_the_same_by_all_rules():
     assert later.deals_that_differ > 0.3
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        *[({"deals": deals}, "--deals must be at least 2, not") for deals in (1, 0, -3)],
+        *[({name: 2.5}, f"--{name} is an integer, not 2.5") for name in ("deals", "hands", "seed")],
+        ({"hands": 0}, "--hands must be at least 1, not 0"),
+        ({"seed": -1}, "--seed must be from 0"),
+        ({"agents": ()}, "--agents names one agent, or 3"),
+    ],
+)
+def test_numbers_that_cannot_be_are_named(settings, told):
+    played = rules("hebei")
+    with pytest.raises(TrainingError, match=told):
+        compare(played, changes_of(played, ["cap=4"]), **settings)
+
+
 def test_rows_and_what_they_bring():
     base, _ = compare(rules("hebei"), {}, deals=60)
     assert 20 < base.rows["Dealer Win"][0].value < 80

@@ -20,6 +20,7 @@ from mahjong_agents import Agent, make_agent
 from mahjong_agents.shared_chance import pair
 from mahjong_env import ACTIONS, Engine, Rules
 from mahjong_env.basics.types import is_integer
+from mahjong_env.engine.arguments import game_numbers
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, student_t
@@ -218,7 +219,7 @@ def evaluate_actions(
 
     Args:
         engine: the positions; it is left as it is.
-        games: [n] its games, each of which waits for an action; None: all.
+        games: [n] its games, by number or by a mask [B], each of which waits for an action; None: all.
         worlds: worlds for each position; with ``width`` or ``milliseconds`` the most.
         agents: who plays on at all seats; or one for each person.
         taken: [n] actions that the others are compared with; None: what the person's agent would choose.
@@ -230,21 +231,22 @@ def evaluate_actions(
     Raises:
         TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
             as neither 1 nor persons.
+        ActionError: there are no such games.
     """
     if not is_integer(worlds) or not 1 <= worlds <= _MOST_WORLDS:
         raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
     for name, budget in (("width", width), ("milliseconds", milliseconds)):
-        if budget is not None and not 0 < budget < np.inf:
+        if budget is not None and not (isinstance(budget, int | float | np.number) and 0 < budget < np.inf):
             raise TrainingError(f"{name} is a number above 0, not {budget!r}")
-    if seed < 0:
-        raise TrainingError(f"the seed is an integer from 0, not {seed}")
+    if not is_integer(seed) or seed < 0:
+        raise TrainingError(f"the seed is an integer from 0, not {seed!r}")
     listed = list(agents) if isinstance(agents, Sequence) and not isinstance(agents, str) else [agents]
     if len(listed) not in (1, engine.num_people):
         raise TrainingError(
             f"agents are one for all seats, or {engine.num_people} (one for each person), not {len(listed)}"
         )
     players = tuple(make_agent(agent) for agent in listed)
-    which = np.arange(engine.num_games) if games is None else np.atleast_1d(np.asarray(games))
+    which = game_numbers(np.arange(engine.num_games) if games is None else games, engine.num_games, repeats=True)
     chosen = _actions_taken(engine, which, players, taken, seed)
     in_rounds = width is not None or milliseconds is not None
     seat = engine.seat_to_act[which]

@@ -28,8 +28,6 @@ class RuleStudy(Study):
     def __init__(self, config: RuleValuesConfig) -> None:
         """Find the rules and their changes; a `MahjongError` if settings cannot be used."""
         check_settings(config)
-        if config.deals < 2 or not config.agents:
-            raise TrainingError("--deals must be at least 2, and --agents name at least one")
         super().__init__(config, read_rules(config.variant, config.house))
         if config.all_knobs and (config.knobs or config.together):
             raise TrainingError("--all-knobs turns each knob by itself: it goes without --knobs and --together")

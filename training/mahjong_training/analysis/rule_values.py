@@ -19,6 +19,7 @@ from mahjong_agents.base import games_at_once
 from mahjong_agents.shared_chance import pair
 from mahjong_env import Rules
 from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.types import is_integer
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.rows import Row
@@ -26,6 +27,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import deal, play_out
+from mahjong_training.runtime.limits import check_counts, check_seed
 
 _MOST_GAMES: Final = 4096
 """Deals that are played at once, so that memory stays small."""
@@ -115,8 +117,8 @@ class PairedDeals:
         hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
 
     Raises:
-        TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
-            hands.
+        TrainingError: fewer than two deals, numbers that are no integers or cannot be; as many agents as neither 1 nor
+            persons; single hands by rules of matches without a number of hands.
     """
 
     rules: Rules
@@ -127,6 +129,12 @@ class PairedDeals:
     hands: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("deals", "hands", "seed"):
+            if not is_integer(getattr(self, name)):
+                raise TrainingError(f"--{name} is an integer, not {getattr(self, name)!r}")
+        check_counts(least=2, deals=self.deals)  # an interval is of two or more
+        check_counts(hands=self.hands)
+        check_seed(self.seed)
         for one in self._every:
             if self.hands == 1 and not one.ends_by_hands:
                 raise TrainingError(
