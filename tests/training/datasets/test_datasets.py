@@ -349,7 +349,7 @@ def test_each_choice_narrows_the_one_before(hebei):
 LOTS = np.random.default_rng(0)
 CONDITIONS = {
     "tenth": lambda rows: np.arange(len(rows)) % 10 == 0,
-    "most": lambda rows: rows["return"] == rows["return"].max(),
+    "longest": lambda rows: rows["step"] == rows["step"].max(),
     "half": lambda rows: LOTS.random(len(rows)) < 0.5,
 }
 
@@ -362,7 +362,8 @@ def test_a_condition_chooses_the_same_rows_however_they_are_read(name, hebei, mo
     kept.pop("observation")
     assert same(joined(data.batches(7)), kept)
     assert same(ordered(joined(data.batches(7, seed=1))), kept)
-    assert same(ordered(joined([joined(data.batches(7, share=(k, 2))) for k in range(2)])), kept)
+    shares = [batch for k in range(2) for batch in data.batches(7, share=(k, 2))]
+    assert same(ordered(joined(shares)), kept)
 
 
 @pytest.mark.parametrize(
