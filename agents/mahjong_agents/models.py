@@ -54,6 +54,10 @@ class OpenedFile:
         return OpenedFile, (self._read, self._path, self._data)
 
 
+_LEARNS_AT: Final = {"dropout": 2, "batch_norm": 5}
+"""Operations that do something else while a module learns, and which of their arguments says so."""
+
+
 class _Model(ABC):
     """Takes the legal action that a model likes best.
 
@@ -159,8 +163,12 @@ class TorchAgent(_Model):
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
         torch = _torch()
         seen = torch.from_numpy(observation).float()
-        with torch.inference_mode():
-            return self._file.model(seen.flatten(1) if self._is_flat else seen)
+        try:
+            with torch.inference_mode():
+                return self._file.model(seen.flatten(1) if self._is_flat else seen)
+        except Exception as error:  # guards of shapes are assertions, and scripts have a kind of their own
+            hint = "" if self._is_flat else " (torch:FILE?flat=true shows it [n, C * 34])"
+            raise ValueError(f"{error}{hint}") from error
 
 
 class OnnxAgent(_Model):
@@ -244,11 +252,16 @@ class OnnxNetwork:
 
 
 def _scripted(file: Path | bytes) -> Any:
-    return _torch().jit.load(BytesIO(file) if isinstance(file, bytes) else str(file), map_location="cpu")
+    return _torch().jit.load(BytesIO(file) if isinstance(file, bytes) else str(file), map_location="cpu").eval()
 
 
 def _exported(file: Path | bytes) -> Any:
-    return _torch().export.load(BytesIO(file) if isinstance(file, bytes) else file).module()
+    program = _torch().export.load(BytesIO(file) if isinstance(file, bytes) else file)
+    for node in program.graph.nodes:
+        place = next((place for name, place in _LEARNS_AT.items() if f"aten.{name}." in str(node.target)), None)
+        if place is not None and len(node.args) > place and node.args[place] is True:
+            raise ValueError("it was exported as it learns, not as it plays: call eval() of the module before")
+    return program.module()
 
 
 def _session(file: Path | bytes) -> Any:

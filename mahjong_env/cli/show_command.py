@@ -59,6 +59,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.html is not None:
         check_writable(Path(chosen.html))
     if chosen.games is None:
+        if chosen.match != 1:
+            raise MahjongError("--match is of a file of records, which has several")
         if chosen.variant is None:
             raise MahjongError("name a variant to be played (--variant), or a file of recorded games")
         check_record(chosen, page=chosen.html)

@@ -2,7 +2,7 @@
 
     mahjong-env train --variant hebei --network notebooks/examples/attention_network.py:Attention
     mahjong-env evaluate --variant hebei --agents greedy \
-        "policy:hebei?network=notebooks/examples/attention_network.py:Attention"
+        "policy:runs/hebei/best.zip?network=notebooks/examples/attention_network.py:Attention"
 
 Each legal action asks all that has happened (`view.events`: draws, discards and whether they had just been drawn,
 claims, kongs, flowers) what matters to it. What is known of the action and of the table are the strong inputs of the

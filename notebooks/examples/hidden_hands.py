@@ -35,7 +35,7 @@ def learn(
     """Fit the network, and count how often a kind of which so many are unseen is held: [3, 5]."""
     network, seen, held = None, torch.zeros(3, UNSEEN), torch.zeros(3, UNSEEN)
     for epoch in range(epochs):
-        for inputs, unseen, target in tensors(data, 1024, seed=epoch):
+        for inputs, unseen, target in tensors(data, size, seed=epoch):
             if network is None:
                 layers = (torch.nn.Linear(inputs.shape[1], width), torch.nn.ReLU(), torch.nn.Linear(width, 3 * 34))
                 network = torch.nn.Sequential(*layers)

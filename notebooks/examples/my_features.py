@@ -1,4 +1,4 @@
-"""Added inputs of one's own: `mahjong-env train --variant hebei --features my_features.py:Late`, or `train`.
+"""Added inputs of one's own: `mahjong-env train --variant hebei --features my_features.py:Late`.
 
 See docs/rewards_and_features.md.
 """

@@ -2,7 +2,7 @@
 
     mahjong-env train --variant hebei --network notebooks/examples/recurrent_network.py:Recurrent
     mahjong-env evaluate --variant hebei --agents greedy \
-        "policy:hebei?network=notebooks/examples/recurrent_network.py:Recurrent"
+        "policy:runs/hebei/best.zip?network=notebooks/examples/recurrent_network.py:Recurrent"
 
 It has no strong inputs: it sees the hand and what has happened (`view.events`), and scores all 109 actions, of which
 the illegal ones are left out. It begins at random; train it for long, or see attention_network.py for one that begins

@@ -95,6 +95,22 @@ def test_a_scripted_and_an_exported_module(view, tmp_path, flat):
             assert np.array_equal(twin.act(view, np.random.default_rng(0)), wanted)
 
 
+@pytest.mark.parametrize("layer", [torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(109)], ids=str)
+def test_modules_play_and_do_not_learn(view, tmp_path, layer):
+    """A script is told so; what was exported while it learned cannot be, and is refused."""
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SHAPE[0] * SHAPE[1], 109), layer).train()
+    torch.jit.script(module).save(tmp_path / "model.pt")
+    agent = make_agent(f"torch:{tmp_path / 'model.pt'}")
+    first, second = (agent.act(view, np.random.default_rng(0)) for _ in range(2))
+    assert np.array_equal(first, second)
+    for name in ("learns.pt2", "plays.pt2"):
+        torch.export.save(torch.export.export(module, (torch.zeros(2, *SHAPE),)), tmp_path / name)
+        module.eval()
+    with pytest.raises(AgentError, match="exported as it learns, not as it plays: call eval"):
+        make_agent(f"torch:{tmp_path / 'learns.pt2'}")
+    make_agent(f"torch:{tmp_path / 'plays.pt2'}").act(view.take(np.arange(2)), np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("number", [TensorProto.FLOAT, TensorProto.INT8])
 def test_an_onnx_model(view, tmp_path, flat, number):
@@ -200,6 +216,16 @@ def test_files_that_cannot_be_played(view, tmp_path):
         make_agent(f"torch:{tmp_path / 'other.pt'}").act(view, np.random.default_rng(0))
     with pytest.raises(AgentError, match=r"cannot be asked with observations \[38, 34\]"):
         make_agent(f"torch:{tmp_path / 'other.pt'}?flat=true").act(view, np.random.default_rng(0))
+
+
+def test_modules_that_fail_in_their_own_ways_are_named(view, tmp_path):
+    """A guard of an exported module is an assertion, and what a script raises is a kind of torch's."""
+    flat = torch.nn.Linear(SHAPE[0] * SHAPE[1], 109)
+    rows = torch.export.Dim("rows", min=1)
+    example = torch.zeros(2, SHAPE[0] * SHAPE[1])
+    torch.export.save(torch.export.export(flat, (example,), dynamic_shapes=({0: rows},)), tmp_path / "flat.pt2")
+    with pytest.raises(AgentError, match=r"flat\.pt2: it cannot be asked with observations .*flat=true"):
+        make_agent(f"torch:{tmp_path / 'flat.pt2'}").act(view, np.random.default_rng(0))
 
 
 def test_a_model_that_likes_nothing_plays_what_is_legal(view):

@@ -54,8 +54,9 @@ class RunConfig(VariantConfig):
     seed: int = 0
     """Of the deals, the weights and all choices."""
     reward: str = "points"
-    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, place (of matches: --match-hands), distance?weight=0.1
-    (0.3 is good without a warm start), or FILE.py:NAME of your own; see docs/rewards_and_features.md."""
+    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1 (0.3 is good without a warm
+    start), place (of matches, which `train --match-hands` plays), or FILE.py:NAME of your own; see
+    docs/rewards_and_features.md."""
     device: str = "auto"
     """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
     policy; a GPU adds in an order of its own."""
@@ -442,7 +443,11 @@ class ExportConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardConfig(WorkersConfig):
-    """Write the leaderboard: every level, and agents of your own, alone against copies of every level."""
+    """Write the leaderboard: every level, and agents of your own, alone against copies of every level.
+
+    `leaderboard submit` plays a newcomer, `leaderboard check` checks an entry, and `leaderboard page` writes the tables
+    of the page; each has a --help of its own.
+    """
 
     variants: tuple[str, ...] = ()
     """The variants; all that are shipped if not given."""

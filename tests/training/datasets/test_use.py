@@ -78,6 +78,16 @@ def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
     capsys.readouterr()
 
 
+def test_a_dataset_does_not_choose_what_runs_here(hebei, tmp_path, monkeypatch):
+    """Who was recorded has played: neither a command line nor an address in a dataset is followed."""
+    other = tmp_path / "other"
+    shutil.copytree(hebei, other)
+    text = (other / "dataset.json").read_text(encoding="utf-8")
+    (other / "dataset.json").write_text(text.replace('"greedy"', f'"command:touch {tmp_path}/made"'), encoding="utf-8")
+    assert train(tmp_path / "run", "--dataset", other) == 0
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -305,6 +305,19 @@ def test_where_learning_brought_nothing_better_the_last_policy_stands_beside(met
     assert later == (last, "the same after learning from 64 decisions", best)
 
 
+@pytest.mark.parametrize("address", ["command:touch {}/made", "{}/own.py:Mine", "value?weights={}/w", "policy:{}/gone"])
+def test_a_policy_does_not_choose_what_runs_here(address, tmp_path):
+    """Its teacher is named by a file that may be a stranger's, and may not be at hand."""
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'made')!r}, 'w')", encoding="utf-8")
+    teacher = address.format(tmp_path)
+    spec = write(tmp_path / "best.zip", steps=64, teacher=teacher, teachers=["greedy", teacher])
+    found = evaluate(EvaluateConfig(variant="hebei", agents=(spec, "random"), deals=2))
+    assert not (tmp_path / "made").exists()
+    own, _, greedy = with_references([spec, "random"])
+    assert own.role.endswith(f"; {teacher} is not played, unless --agents names it")
+    assert (greedy.spec, len(found.agents)) == ("greedy", 3)
+
+
 def test_policies_without_a_teacher_come_alone(tmp_path):
     assert roles(write(tmp_path / "best.zip", steps=64, teacher="")) == [""]
 

@@ -15,7 +15,7 @@ import torch
 from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import make_engine, rules
+from mahjong_env import MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate
@@ -143,6 +143,21 @@ class TestRuns:
         own.write_text("def reward(paid):\n    return paid.points / 4\n", encoding="utf-8")
         config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run", reward=f"{own}:reward")
         ppo_run.run(config)
+        own.write_text("def reward(paid):\n    return -paid.points / 4\n", encoding="utf-8")
+        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward is another one than this run has met"):
+            ppo_run.run(replace(config, hands=7, resume=True))
+
+    def test_a_reward_that_failed_at_once_may_be_mended(self, measured, tmp_path):
+        own = tmp_path / "own.py"
+        body = f"    return paid.points / 4 if os.path.exists({str(own)!r} + 'c') else []\n"
+        failing = f"import os\n\ndef reward(paid):\n{body}"
+        own.write_text(failing, encoding="utf-8")
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run", reward=f"{own}:reward")
+        with pytest.raises(MahjongError):
+            ppo_run.run(config)
+        (tmp_path / "own.pyc").touch()
+        own.write_text(f"{failing}# mended\n", encoding="utf-8")  # a module that was loaded stays as it was
+        ppo_run.run(replace(config, resume=True))
         own.write_text("def reward(paid):\n    return -paid.points / 4\n", encoding="utf-8")
         with pytest.raises(TrainingError, match=r"--reward .*own.py:reward is another one than this run has met"):
             ppo_run.run(replace(config, hands=7, resume=True))

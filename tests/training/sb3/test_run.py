@@ -20,6 +20,7 @@ from mahjong_agents import make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import VARIANTS
 from mahjong_env.cli import main
+from mahjong_env.records import read_records
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import read_checkpoint
@@ -63,6 +64,15 @@ def whole(tmp_path_factory):
     out = tmp_path_factory.mktemp("whole") / "run"
     assert train(out) == 0
     return out
+
+
+def test_records_are_of_the_learner_alone(tmp_path):
+    """Not of the teacher, who sits in its seat before."""
+    assert train(tmp_path / "run", "--warm-start-steps", "400", "--record", str(tmp_path / "r.jsonl"), steps=64) == 0
+    records = [*read_records(tmp_path / "r.jsonl")]
+    # 64 decisions of the learner at four tables end hands, and those of 400 of the teacher's would be more.
+    assert 0 < len(records) <= 16
+    assert all("learner" in record.agents for record in records)
 
 
 @pytest.fixture

@@ -126,6 +126,8 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if config.blind is not None and not 0 <= config.blind < 10**6:
         raise TrainingError(f"--blind must be from 0 to 999,999, not {config.blind}")
     check_settings(config, zero=("blind",))
+    if config.blind is not None and config.seed != EvaluateConfig.seed:
+        raise TrainingError("--blind deals from a seed of its own: leave --seed away")
     if config.blind is not None:
         config = replace(config, seed=blind_seed(config.blind))
     if not config.agents:

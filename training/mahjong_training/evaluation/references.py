@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mahjong_agents import make_agent
+from mahjong_agents.levels import LEVELS
 from mahjong_agents.policy.file import PolicyFile, find_policy
-from mahjong_env import Rules
+from mahjong_env import MahjongError, Rules
+from mahjong_env.environments.agents import agent_names
 
 INITIAL: Final = "initial.zip"
 """The name, in the folder of a run, of the policy as it began."""
@@ -26,7 +29,8 @@ class Entrant(NamedTuple):
 def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[Entrant]:
     """Return agents, and behind them the teachers and the clones of trained policies that are not named themselves.
 
-    Of policies that were trained with other house rules than these that is said.
+    Of policies that were trained with other house rules than these that is said, and of teachers that a policy names
+    and that are not played.
     """
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
@@ -71,7 +75,24 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
     knobs = saved.knobs.items() if rules is not None and saved.variant == rules.name else ()
     other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
     house = f"; trained with other house rules: {', '.join(other)}" if other else ""
-    yield Entrant(spec, role + house, clone)
+    absent = [one for one in teachers if not _plays_by_name(one)]
+    unplayed = f"; {', '.join(absent)} is not played, unless --agents names it" if absent else ""
+    yield Entrant(spec, role + house + unplayed, clone)
     if kin:
         yield kin
-    yield from (Entrant(one, is_teacher if one == teacher else is_none) for one in teachers)
+    yield from (Entrant(one, is_teacher if one == teacher else is_none) for one in teachers if one not in absent)
+
+
+def _plays_by_name(agent: str) -> bool:
+    """Return whether an agent that a policy file names is of this machine: a name, a level or a policy that is here.
+
+    An address or a command line in it is not followed: the file would choose what runs on this machine.
+    """
+    kind, _, place = agent.partition(":")
+    try:
+        if agent in agent_names() or agent in LEVELS:
+            make_agent(agent)  # some names want a file
+            return True
+        return kind == "policy" and "?" not in place and find_policy(place).is_file()
+    except MahjongError:
+        return False

@@ -324,9 +324,12 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     print(f"it goes on with settings that it began with: {', '.join(own)}")
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
-                    folder.check_met(run.digests())
+                    digests = run.digests()
+                    folder.check_met({name: one for name, one in digests.items() if not name.startswith("--reward")})
                     run.load()
-                    folder.go_on(run.config)
+                    if run.learned:
+                        folder.check_met(digests)
+                    folder.go_on(run.config, digests)
                     run.run()
             return folder
         check_folder(folder.path)

@@ -109,12 +109,17 @@ class RunFolder:
         settings = asdict(config) | {"out": str(self.path), "versions": dict(versions), "digests": digests}
         write_text(self.config, json.dumps(settings | {_total(config): config.goal}, indent=2))
 
-    def go_on(self, config: TrainSb3Config | TrainConfig) -> None:
-        """Write down up to what a run learns that is resumed, if that is another total than before."""
+    def go_on(self, config: TrainSb3Config | TrainConfig, digests: Mapping[str, Sequence[str]]) -> None:
+        """Write down up to what a run learns that is resumed, and whom it meets, if that is not what it began with.
+
+        A reward of one's own may have been mended, while nothing was learned by it.
+        """
         settings, total = self._settings(), _total(config)
+        known = settings | {"digests": {name: [*one] for name, one in digests.items()}}
         if settings[total] != config.goal:
-            settings[_BEFORE] = [*settings.get(_BEFORE, []), settings[total]]
-            write_text(self.config, json.dumps(settings | {total: config.goal}, indent=2))
+            known |= {_BEFORE: [*settings.get(_BEFORE, []), settings[total]], total: config.goal}
+        if known != settings:
+            write_text(self.config, json.dumps(known, indent=2))
 
     def resumed_config(self, config: Config) -> Config:
         """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.

@@ -17,6 +17,7 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device
 from mahjong_env import __version__
+from mahjong_env.records import RecordWriter
 from mahjong_training.config import TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
@@ -57,6 +58,8 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         find_device(config.device)
         if max(config.gae_lambda, config.gamma) > 1:
             raise TrainingError("--gamma and --gae-lambda are at most 1")
+        if config.reward == "place":
+            raise TrainingError("--reward place is of matches, which `train --match-hands` plays")
         if not (config.opponents and config.evaluation_agents):
             raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
         if not config.resume and config.goal < config.tables:
@@ -79,7 +82,8 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
         n_steps = max(1, min(config.n_steps, config.goal // config.tables))
         self.config = replace(config, teacher=teacher)
-        self._teacher = make_agent(teacher)
+        # Not of recorded games, which have been played: a file would choose what is loaded.
+        self._teacher = make_agent(teacher) if self._recorded is None else None
         self._update_size = n_steps * config.tables
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         self.met |= named
@@ -91,8 +95,9 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             seed=config.seed,
             reward=reward,
             gamma=config.gamma,
-            record=config.record,
         )
+        if config.record is not None:
+            RecordWriter(config.record).close()  # one that cannot be written is named before anything is played
         self.spec = NetworkSpec(config.width, config.layers)
         device = find_device(config.device)
         self.model = new_learner(self.env, self.spec, replace(config, n_steps=n_steps), device)
@@ -124,13 +129,15 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
         if not self._has_begun:
             self._warm_start()
+        if self.config.record is not None:
+            self.env.record_to(self.config.record)  # not what the teacher played
         super().learn()
 
     def _warm_start(self) -> None:
         config, start, rng = self.config, time.monotonic(), np.random.default_rng(self.config.seed)
-        if self._recorded is None:
+        if self._teacher is not None:
             decisions = play_decisions(self.env, self._teacher, config.warm_start_steps, rng)
-        else:
+        elif self._recorded is not None:
             decisions = read_decisions(self._recorded, self.network, config.warm_start_steps, config.seed)
             decisions["return"] = decisions["return"] / np.float32(sigma(self.rules))
         fits = imitate(

@@ -48,7 +48,6 @@ class TableVecEnv(VecEnv):
         reward: Reward | None = None,
         gamma: float = 1.0,
         seat: int | str | None = ROTATE,
-        record: str | Path | None = None,
     ) -> None:
         """Set up the tables; `reset` deals.
 
@@ -61,11 +60,8 @@ class TableVecEnv(VecEnv):
                 `mahjong_training.learning.rewards`.
             gamma: discount of the potential, if the reward has one.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
-            record: a file to which the record of every hand is appended.
         """
-        self._seats = LearningSeats(
-            rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise", record=record
-        )
+        self._seats = LearningSeats(rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise")
         self.render_mode = None  # VecEnv's constructor asks for it
         self.rules, self.reward, self.gamma = rules, reward or points, gamma
         super().__init__(num_tables, *learner_spaces())
@@ -135,6 +131,10 @@ class TableVecEnv(VecEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, 109] legal actions of the learners."""
         return self._mask
+
+    def record_to(self, path: str | Path) -> None:
+        """Append the record of every hand to a file, of those that are just beginning on."""
+        self._seats.engine.record_to(path, self._seats.names)
 
     def close(self) -> None:
         """Close the file of records, if there is one."""
