@@ -54,10 +54,6 @@ class OpenedFile:
         return OpenedFile, (self._read, self._path, self._data)
 
 
-_LEARNS_AT: Final = {"dropout": 2, "batch_norm": 5}
-"""Operations that do something else while a module learns, and which of their arguments says so."""
-
-
 class _Model(ABC):
     """Takes the legal action that a model likes best.
 
@@ -253,6 +249,10 @@ class OnnxNetwork:
 
 def _scripted(file: Path | bytes) -> Any:
     return _torch().jit.load(BytesIO(file) if isinstance(file, bytes) else str(file), map_location="cpu").eval()
+
+
+_LEARNS_AT: Final = {"dropout": 2, "batch_norm": 5}
+"""Operations that do something else while a module learns, and which of their arguments says so."""
 
 
 def _exported(file: Path | bytes) -> Any:

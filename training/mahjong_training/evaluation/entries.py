@@ -90,7 +90,7 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     entry["commitment"] = commitment_of(entry)
     print(f"commitment: {entry['commitment']}", flush=True)
     if config.commit:
-        print("to be handed in before the beacon is known; with it as --beacon the same command plays")
+        print("hand it in before the beacon is known; then give the same command --beacon TEXT in place of --commit")
         return {name: entry[name] for name in ("commitment", *_COMMITTED)}
     entry["seed"] = seed_of(entry)
     contests = contests_of(rules, agents, spec, config.deals)

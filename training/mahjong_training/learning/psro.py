@@ -170,21 +170,21 @@ def _response(
 
 def _judged(config: PsroConfig, rounds: list[Round], out: Path) -> dict[str, dict[str, object]]:
     """Return what best responses win from what the first round began as, and from what the last one added."""
-    judged = {"start": config.start} | {f"round_{n}": one.added for n, one in enumerate(rounds, 1) if one.added}
+    added = [(f"round_{number}", one.added) for number, one in enumerate(rounds, 1) if one.added is not None]
     responses = {}
-    for name in dict.fromkeys(("start", [*judged][-1])):
-        folder = out / f"response_to_{name}"
+    for judged, agent in [("start", config.start), *added[-1:]]:
+        folder = out / f"response_to_{judged}"
         found = best_response.run(
             BestResponseConfig(
                 **{name: getattr(config, name) for name in ("variant", "knobs", "seed", "processes", "ray", "threads")},
-                agent=str(judged[name]),
+                agent=agent,
                 hands=config.judge_hands,
                 out=folder,
                 resume=RunFolder(folder).config.exists(),
             )
         )
         response = asdict(found.points.over(found.sigma))
-        responses[name] = {"agent": found.agent, "began_as": found.start, "hands": found.hands, "response": response}
+        responses[judged] = {"agent": found.agent, "began_as": found.start, "hands": found.hands, "response": response}
     return responses
 
 
