@@ -347,6 +347,28 @@ def test_what_is_measured_is_kept_and_standings_show_shares_of_it(tmp_path, monk
     assert "| *with sight of all hands* | *+0." in shown
 
 
+def test_what_an_interrupted_command_has_played_of_ceilings_is_kept(tmp_path, monkeypatch, capsys):
+    out = tmp_path / "ceilings.json"
+    words = ["ceilings", "--variants", "fuzhou", "wuhan", "--bases", "reference", "--deals", "8", "--out", str(out)]
+    played, plain = [], ceilings._play
+
+    def play(state, task):
+        if len(played) == 5:  # three of Fuzhou: with each of the sights, and without; two of Wuhan
+            raise KeyboardInterrupt
+        played.append(state[0].name)
+        return plain(state, task)
+
+    monkeypatch.setattr(ceilings, "_play", play)
+    assert main(words) != 0
+    assert f"2 of 3 parts are kept in {tmp_path}: the same command goes on" in capsys.readouterr().err
+    assert [*json.loads(out.read_text(encoding="utf-8"))] == ["fuzhou"]
+    played.clear()
+    assert main(words) == 0
+    assert played == ["wuhan"]
+    assert [*json.loads(out.read_text(encoding="utf-8"))] == ["fuzhou", "wuhan"]
+    assert [file.name for file in tmp_path.iterdir()] == ["ceilings.json"]
+
+
 # --- Pay-off matrices -------------------------------------------------------------------------------------------------
 
 

@@ -327,3 +327,11 @@ def test_the_digest_of_code_holds_source_and_data(name, tmp_path):
     assert after != before
     (tmp_path / name).write_bytes(b"2\n")
     assert code_of([tmp_path]) not in (before, after)
+
+
+@pytest.mark.parametrize("name", [".ceilings-0123/0.npz", "evaluation/ceilings.json"])
+def test_results_that_a_command_keeps_among_the_code_are_none_of_it(name, tmp_path):
+    before = code_of([tmp_path])
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_bytes(b"1")
+    assert code_of([tmp_path]) == before

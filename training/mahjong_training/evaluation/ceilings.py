@@ -33,7 +33,7 @@ from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests, provenance
+from mahjong_training.runtime.digests import agent_digests, provenance, rules_identity
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -145,15 +145,16 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
     for base in config.bases:
         make_agent(base)
-    with saying_what_is_kept(lambda: f"what was measured of whole variants is in {config.out}") as progress:
-        for rules in variants:
-            found = measured(rules, config, progress)
-            known = _known(config.out)  # others may have added to it
-            known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
-            write_text(config.out, plain_json(known) + "\n")
-            for agent, one in found.items():
-                points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
-                print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
+    for rules in variants:
+        found = measured(rules, config)
+        known = _known(config.out)  # others may have added to it
+        known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
+        write_text(config.out, plain_json(known) + "\n")
+        for agent, one in found.items():
+            points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
+            print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
+    for rules in variants:
+        _cache(rules, config).remove()
     return known
 
 
@@ -174,8 +175,11 @@ def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[
     }
 
 
-def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[str, dict[str, Any]]:
-    """Return what each agent with sight wins, and how much more than without it, by its name."""
+def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
+    """Return what each agent with sight wins, and how much more than without it, by its name.
+
+    What has been played is kept: the same command goes on with it, should this one be interrupted.
+    """
     luck_off = useful_weights(rules) is not None
     unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
     plans: list[tuple[str, str, int, Seatings, list[Block]]] = []
@@ -187,15 +191,23 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
             plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
     ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # with sight and without
     todo = dict.fromkeys((base, who, one) for base, who, every in ways for one in every)
-    kept = ResultCache(None, "ceilings", None)
-    tasks = [(kept, str(task), task) for task in todo]
-    with new_executor(config.processes, config.ray, config.threads) as executor:
+    kept = _cache(rules, config)
+
+    def name_of(task: tuple[str, str, Block]) -> str:
+        base, who, block = task
+        return f"{config.bases.index(base)}_{who}_{block.name}"
+
+    tasks = [(kept, name_of(task), task) for task in todo]
+    with (
+        saying_what_is_kept(lambda: kept.how_far(len(tasks))) as progress,
+        new_executor(config.processes, config.ray, config.threads) as executor,
+    ):
         fill(executor, _play, (rules, config), tasks, progress=lambda line: progress(f"{rules.title}: {line}"))
 
     found = {}
     for base, way, deals, seatings, every in plans:
         sighted, blind = (
-            summarise(rules, lineup, [Played.of_arrays(kept[str((base, who, one))]) for one in every], seatings)
+            summarise(rules, lineup, [Played.of_arrays(kept[name_of((base, who, one))]) for one in every], seatings)
             for who in (way, "")
         )
         name = f"{base}, {way}"
@@ -214,6 +226,13 @@ def measured(rules: Rules, config: CeilingsConfig, progress: Any = str) -> dict[
         if way == search:
             found[name] |= {"rollouts": config.rollouts, "actions": config.actions}
     return found
+
+
+def _cache(rules: Rules, config: CeilingsConfig) -> ResultCache:
+    """Return the cache of what is played of a variant, beside the file."""
+    digests = [[base, *agent_digests(base, make_agent(base), rules)] for base in config.bases]
+    depends_on = [rules_identity(rules), digests, config.seed, config.rollouts, config.actions]
+    return ResultCache(config.out.parent, "ceilings", depends_on)
 
 
 def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> Arrays:

@@ -76,7 +76,8 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
     other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
     house = f"; trained with other house rules: {', '.join(other)}" if other else ""
     absent = [one for one in teachers if not _plays_by_name(one)]
-    unplayed = f"; {', '.join(absent)} is not played, unless --agents names it" if absent else ""
+    are, them = ("is", "it") if len(absent) == 1 else ("are", "them")
+    unplayed = f"; {', '.join(absent)} {are} not played, unless --agents names {them}" if absent else ""
     yield Entrant(spec, role + house + unplayed, clone)
     if kin:
         yield kin

@@ -76,11 +76,17 @@ def _code() -> str:
 
 
 def code_of(folders: Iterable[Path]) -> str:
-    """Return a digest of the source in some folders, and of the numbers and policies that it reads."""
+    """Return a digest of the source in some folders, and of the numbers and policies that it reads.
+
+    Neither hidden folders there, with results that a command has kept, nor the ceilings, which are results, are of it.
+    """
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(path for path in folder.rglob("*") if path.suffix in _CODE_FILES):
-            digest.update(file.relative_to(folder).as_posix().encode())
+            place = file.relative_to(folder)
+            if place.name == "ceilings.json" or any(part.startswith(".") for part in place.parts):
+                continue
+            digest.update(place.as_posix().encode())
             digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
 
