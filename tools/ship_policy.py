@@ -3,7 +3,7 @@
 `PYTHONPATH=tests python -m tools.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against
 copies of every level on the deals of blind test N, records that in
 agents/mahjong_agents/policy/weights/blind_tests.jsonl, and writes agents/mahjong_agents/policy/weights/VARIANT.zip and
-.md. The card also says what --notes says.
+.md. --notes is the section of the card that compares the policy with others.
 """
 
 from __future__ import annotations
@@ -34,32 +34,60 @@ LEDGER = SHIPPED / "blind_tests.jsonl"
 LEVELS = ("random", "closed-greedy", "greedy", "value")
 CARD = """# {title}: the shipped policy
 
-`make_agent("policy:{variant}")`; {weights:,} weights over the strong inputs of
-`agents/mahjong_agents/policy/inputs.py`.
+`make_agent("policy:{variant}")` plays {title} with a network of {weights:,} weights over the strong inputs of
+`agents/mahjong_agents/policy/inputs.py`. It was trained with PPO (`mahjong-env train`) and began as {trained[teacher]}.
+
+## How it was trained
+
+```sh
+{command}
+```
 
 | | |
 |---|---|
-| trained by | `{command}` |
 | seed | {trained[seed]} |
 | learned from | {trained[hands]:,} hands, {trained[steps]:,} decisions, {minutes:.0f} minutes of a busy machine |
 | began as | {trained[teacher]} |
 | seeds trained | {seeds} |
 
+## Measured strength
+
+The standings are the leaderboard's: every deal is played from every seat, on deals that are the same for all agents
+(`docs/standings.json`; `make readme` writes this table). Where there is a ceiling (what the best agent with sight of
+all hands wins, `docs/leaderboard.md`), the share of it is in brackets.
+
 <!-- table: card-{variant} -->
 <!-- end -->
 
-The standings are the leaderboard's: every deal from every seat, on deals that are the same for all agents
-(docs/standings.json; `make readme` writes this table). What follows is of a blind test, which was played once.
-
-One seat against copies of another agent, every deal from every seat; means and 95 % intervals over the deals of blind
-test {blind}{luck}; sigma is {sigma:.2f} points. The mean rank is the place by
-points in a hand, 1 the best, ties shared; among equals it is {level}.
+What follows is a blind test, which was played once. One seat plays against copies of another agent, every deal from
+every seat. Means and 95 % intervals are over the deals of blind test {blind}{luck}. Sigma, the
+spread of a hand's points among greedy players, is {sigma:.2f} points. The mean rank is the place by points in a hand,
+1 the best, ties shared; among equals it is {level}.
 
 | against copies of | hands | points a hand | in sigma | wins (each of them) | mean rank |
 |---|---|---|---|---|---|
 {rows}
 
+## Compared with the previous policy and other seeds
+
 {notes}
+
+## What it can do
+
+* Play {title} under its default rules, in any seat. It needs NumPy alone and takes the legal action that it scores
+  highest; `policy:{variant}?sample=true` draws actions by their probabilities.
+* Begin a training run (`--teacher policy:{variant}`), sit among its opponents
+  (`--opponents greedy policy:{variant}`), or be the base of `search`.
+* Go elsewhere as an ONNX model: `mahjong-env export --policy {variant} --out {variant}.onnx`.
+
+## Known limits
+
+* It was trained under the default rules. Under house rules `policy` plays as the reference agent instead, and
+  `policy:{variant}`, asked for by name, plays as it learned (`docs/research/learning.md` has measurements).
+* The best response is a lower bound of what can be won from it. +0.000 ± 0.000 says that no gate was passed within the
+  budget, so the response is the policy itself; another learner, or a longer run, may win more.
+
+What did not work is in `docs/research/learning.md`.
 """
 
 
@@ -67,17 +95,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=sorted(VARIANTS))
     parser.add_argument("run", type=Path, help="the run folder")
-    parser.add_argument("--blind", type=int, required=True, help="number of a blind test that nobody has played")
+    parser.add_argument("--blind", type=int, required=True, help="number of a blind test that has not been played")
     parser.add_argument("--file", default="best.zip", help="which of its policies")
     parser.add_argument("--deals", type=int, default=5000, help="deals against greedy and closed-greedy")
     parser.add_argument("--few", type=int, default=300, help="deals against random")
     parser.add_argument("--value-deals", type=int, default=500, help="deals against value, which is slow")
-    parser.add_argument("--notes", default="", help="what did not work; a text, or a file of it")
-    parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
-    parser.add_argument("--command", default="", help="how it was trained, if not by one command")
+    parser.add_argument("--notes", default="", help="the comparison with other policies; a text, or a file of it")
+    parser.add_argument("--seeds", default="one", help="which seeds were trained")
+    parser.add_argument("--command", default="", help="how it was trained, if not by one command: one a line")
     for unit in ("hands", "decisions", "minutes"):
-        parser.add_argument(f"--{unit}", type=int, default=0, help=f"{unit} of the stages before")
-    parser.add_argument("--teacher", default="", help="as whom the first stage began")
+        parser.add_argument(f"--{unit}", type=int, default=0, help=f"{unit} of the earlier stages")
+    parser.add_argument("--teacher", default="", help="agent that the first stage began as")
     chosen = parser.parse_args()
     rules, policy = VARIANTS[chosen.variant], chosen.run / chosen.file
     saved, begun = PolicyFile.read(policy), time.monotonic()
@@ -138,7 +166,7 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
 def _command(config: dict) -> str:
     """Return the command line that repeats a run."""
     if "totals before" in config:
-        raise SystemExit("the run has been gone on with up to more hands, which no one command repeats: say --command")
+        raise SystemExit("the run was resumed up to more hands, which no single command repeats: say --command")
     words = ["mahjong-env train", f"--variant {config['variant']}"]
     for name, usual in asdict(TrainConfig(variant=config["variant"])).items():
         if name not in config:
