@@ -1,7 +1,7 @@
 """The named errors of the package: one class per kind of wrong input.
 
-Everything that a caller can get wrong raises one of these (all of them are ``ValueError``), with a message that
-says what was wrong, where, and what would have been valid; nothing has been changed when it is raised.
+Whatever a caller gets wrong raises one of these, and all of them are ``ValueError``. The message says what was wrong,
+where, and what would have been valid. When the error is raised, nothing has been changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LEFT_OUT: Final = " [...] "
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """The end of a message that has refused a name: ". Did you mean 'hebei'?", or "" where nothing is near."""
+    """The end of a message that refuses a name: ". Did you mean 'hebei'?", or "" if no known name is close."""
     close = get_close_matches(str(given).lower(), list(known), 1)
     return f". Did you mean {close[0]!r}?" if close else ""
 
@@ -24,11 +24,11 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 class MahjongError(ValueError):
     """Base class of the package's errors.
 
-    Messages quote what they refuse, whatever its length: of long ones the beginning and the end are shown.
+    Messages quote what they refuse, however long it is. Of a long message only the beginning and the end are shown.
     """
 
     def __str__(self) -> str:
-        """The message, in a length that can be read."""
+        """The message, shortened if it is too long to read."""
         message = super().__str__()
         is_long = len(message) > _BEGINNING + len(_LEFT_OUT) + _END
         return f"{message[:_BEGINNING]}{_LEFT_OUT}{message[-_END:]}" if is_long else message
@@ -45,12 +45,12 @@ class RulesError(MahjongError):
 class RenderModeError(RulesError, TypeError):
     """A render mode that an environment does not have.
 
-    Also a `TypeError`: Stable-Baselines3 tries "rgb_array" first and goes on without it after a `TypeError` only.
+    It is also a `TypeError`: Stable-Baselines3 tries "rgb_array" first, and goes on without it only after one of those.
     """
 
 
 class OptionError(MahjongError):
-    """An option of ``reset`` that does not exist, or that has a value which it cannot have."""
+    """An option of ``reset`` that does not exist, or a value that it cannot have."""
 
 
 class DealError(MahjongError):
@@ -81,17 +81,17 @@ class AnswerError(AgentError):
     """
 
     def __init__(self, message: str, game: int) -> None:
-        """Keep the game beside the message."""
+        """Keep the game with the message."""
         super().__init__(message)
         self.game = game
 
     def __reduce__(self) -> tuple[type[AnswerError], tuple[str, int]]:
-        """Errors travel between processes."""
+        """Pickle the error with its game, as errors travel between processes."""
         return type(self), (str(self), self.game)
 
 
 class ViewError(MahjongError):
-    """A view that is asked for worlds and cannot give them: its games have moved on, or a seat is not to act."""
+    """A view that cannot give the worlds it is asked for: its games have moved on, or a seat is not to act."""
 
 
 class SnapshotError(MahjongError):
@@ -99,7 +99,7 @@ class SnapshotError(MahjongError):
 
 
 class RecordError(MahjongError):
-    """A record of a game that is damaged, foreign, of another version, or that cannot be written. Names the line."""
+    """A record of a game that is damaged, foreign, of another version, or cannot be written. Names the line."""
 
 
 class MissingExtraError(MahjongError, ImportError):

@@ -35,7 +35,7 @@ COMMANDS: Final = {
     "rules": rules_command,
     "from-botzone": botzone_command,
 }
-"""The commands of this package: modules with ``declare(parser)`` and ``run(arguments)``, which returns the status."""
+"""The commands of this package, modules with ``declare(parser)`` and ``run(arguments)``, which returns the status."""
 
 
 class Command(Protocol):
@@ -49,7 +49,7 @@ class Command(Protocol):
     def summary(self) -> str: ...  # noqa: D102
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:
-        """Run it with the words after its name, under the name that messages call it; return the exit status."""
+        """Run the command with the words after its name, and return the exit status; messages call it ``prog``."""
         ...
 
 
@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``mahjong-env``; None: those of this process.
 
     Returns:
-        The exit status: 0; 2 for wrong input, which is reported on stderr before anything is done; 130 after Ctrl-C,
-        143 after SIGTERM.
+        The exit status: 0 for success, 2 for wrong input, which is reported on stderr before anything is done, 130
+        after Ctrl-C, and 143 after SIGTERM.
     """
     prepare_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -91,10 +91,10 @@ def _added(name: str, entries: list[Any]) -> Command:
 
 
 def _parsed(words: list[str], name: str) -> argparse.Namespace:
-    """Parse a command of this package; arguments that it does not have are refused with a proposal."""
+    """Parse a command of this package; unknown arguments are refused, with a suggestion."""
     parser = argparse.ArgumentParser(
         prog=name,
-        description="Chinese regional mahjong: watch games and play them, score hands, train and measure agents.",
+        description="Chinese regional mahjong: watch and play games, score hands, train and evaluate agents.",
         epilog=f"{LEGEND}. `{name} COMMAND --help` explains one command.",
     )
     parser.add_argument("--version", action="version", version=f"mahjong_env {__version__}")

@@ -1,4 +1,4 @@
-"""Arguments that several commands share."""
+"""The arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ from mahjong_env.ruleset.registry import VARIANTS
 
 
 def add_rules(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """--variant and --knob."""
-    parser.add_argument("--variant", required=required, choices=sorted(VARIANTS), help="what is played")
-    about = "house rules, such as cap=none; `python -m mahjong_env rules --variant VARIANT` lists them"
+    """Add --variant and --knob."""
+    parser.add_argument("--variant", required=required, choices=sorted(VARIANTS), help="the variant whose rules apply")
+    about = "house rules to change, such as cap=none; `python -m mahjong_env rules --variant VARIANT` lists them"
     parser.add_argument(*OPTIONS, nargs="+", action="extend", default=[], dest="knob", metavar="NAME=VALUE", help=about)
 
 
 def add_game(parser: argparse.ArgumentParser, who: str) -> None:
-    """Arguments of commands that play: agents (``who`` they are), the game, and its record."""
-    agents = f"{who}: one for all, or one for each (default: random; there are {', '.join(agent_names())})"
+    """Add the arguments of commands that play: the agents, which the help calls ``who``, the game, and its record."""
+    agents = f"{who}, one for all or one for each (default: random; known agents are {', '.join(agent_names())})"
     parser.add_argument("--agents", nargs="+", default=["random"], metavar="AGENT", help=agents)
-    parser.add_argument("--seed", type=int, help="of the cards and of chance (default: drawn, and printed)")
-    parser.add_argument("--num-hands", type=int, default=1, help="hands of the match (default: 1)")
-    parser.add_argument("--unicode", action="store_true", help="tiles as Unicode characters")
-    parser.add_argument("--record", metavar="FILE", help="append what is played to a file of records")
+    parser.add_argument(
+        "--seed", type=int, help="seed of the cards and of all random choices (default: drawn, and printed)"
+    )
+    parser.add_argument("--num-hands", type=int, default=1, help="number of hands in the match (default: 1)")
+    parser.add_argument("--unicode", action="store_true", help="write tiles as Unicode characters")
+    parser.add_argument("--record", metavar="FILE", help="append the match to this file of records (JSON lines)")
     parser.add_argument(
         "--thoughts",
         action="store_true",
-        help="also record what agents thought of their choices, for the viewer: the probabilities of a policy, what "
-        "each action promises to value and search",
+        help="also record what the agents thought of their choices, which the viewer shows: the probabilities of "
+        "policies, and what each action promises to value and search",
     )
 
 
@@ -65,7 +67,7 @@ def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
 
 
 def check_record(chosen: argparse.Namespace, page: str | None = None) -> None:
-    """Raise `MahjongError` if the file of records cannot be appended to, or thoughts have no place: before any work.
+    """Raise `MahjongError` before any work if the file of records cannot be appended to, or thoughts have no place.
 
     Args:
         chosen: the arguments.
@@ -84,7 +86,7 @@ def check_record(chosen: argparse.Namespace, page: str | None = None) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise `MahjongError` if a file cannot be written: found before any work is done for it."""
+    """Raise `MahjongError` if a file cannot be written, so that this is found before any work is done for it."""
     if not path.parent.is_dir():
         raise MahjongError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
@@ -99,7 +101,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; `MahjongError` if that fails after all, as where the disk is full; what stood there stays."""
+    """Write a text file; if that fails after all, as on a full disk, raise `MahjongError` and keep what was there."""
     try:
         with replacing(path.resolve()) as file:  # a link that the user has named stays one
             file.write(text.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""``from-botzone``: make records of games that were played on Botzone."""
+"""``from-botzone``: Convert games that were played on Botzone into records."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mahjong_env.records.botzone import read_games, record_of
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("logs", nargs="+", type=Path, help="logs of the judge in JSON, or lines of text")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the records are appended to it")
+    parser.add_argument("logs", nargs="+", type=Path, help="logs of Botzone's judge, as JSON or as lines of text")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="append the records to this file")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Write the records; what cannot be read or played is named and left out, and the status is then 1."""
+    """Write the records. Games that cannot be read or played are named and left out, and the status is then 1."""
     written = incomplete = left_out = 0
 
     def leave_out(error: RecordError) -> None:

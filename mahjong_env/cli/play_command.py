@@ -1,4 +1,4 @@
-"""``play``: you sit at the table, on the terminal or in a browser, against agents."""
+"""``play``: Play against agents yourself, on the terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ _HINTS = "greedy"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser, required=False)
-    add_game(parser, "who plays the other seats")
+    add_game(parser, "agents that play the other seats")
     parser.set_defaults(agents=None)  # a match that goes on has its own
-    parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
-    parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
+    parser.add_argument("--seat", type=int, default=0, help="which player you are, counted from 0 (default: 0)")
+    parser.add_argument("--hints", metavar="AGENT", help=f"agent that you ask for hints (default: {_HINTS})")
     browser = parser.add_argument_group("in a browser")
-    about = "play on a page that this machine's browser shows; without --variant you choose there what is played"
+    about = "play on a page in this machine's browser; without --variant you choose the game there"
     browser.add_argument("--browser", action="store_true", help=about)
-    about = "play a recorded match (.jsonl) on, on a page, against the same agents unless --agents names others"
+    about = "continue a recorded match (.jsonl) on a page, against the same agents unless --agents names others"
     browser.add_argument("--from", dest="file", metavar="RECORD", help=about)
-    browser.add_argument("--match", type=int, default=1, help="which match of that file, from 1 (default: 1)")
-    browser.add_argument("--at", type=int, default=0, help="after how many of its actions (default: 0)")
-    browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
-    browser.add_argument("--no-open", action="store_true", help="print the page's address only")
+    browser.add_argument("--match", type=int, default=1, help="which match of that file, counted from 1 (default: 1)")
+    browser.add_argument("--at", type=int, default=0, help="number of actions after which you take over (default: 0)")
+    browser.add_argument("--port", type=int, default=0, help="port of the page's server (default: any free one)")
+    browser.add_argument("--no-open", action="store_true", help="only print the page's address, and do not open it")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -111,7 +111,7 @@ def _seated(names: Sequence[str], person: int, rules: Rules) -> list[Opponent | 
 
 
 def _those_of(record: GameRecord, person: int) -> list[str]:
-    """The names of a recorded match's agents without the person's; random ones where it names nobody.
+    """The names of a recorded match's agents without the person's; ["random"] if it names none.
 
     An address or a command line in a record is not followed: the file would choose what runs on this machine.
     """
@@ -126,7 +126,7 @@ def _those_of(record: GameRecord, person: int) -> list[str]:
 
 
 def _can_play(name: str) -> bool:
-    """Whether an agent plays by its name alone: some want a file."""
+    """Whether an agent can be made from its name alone; some need a file."""
     try:
         find_agent(name)
     except MahjongError:
@@ -135,7 +135,7 @@ def _can_play(name: str) -> bool:
 
 
 class _OneAtATime:
-    """An agent that several matches ask, whose pages are answered in threads of their own: one at a time."""
+    """An agent that several matches share, which answers one at a time; each page has a thread of its own."""
 
     def __init__(self, agent: Opponent) -> None:
         self._agent, self._lock = agent, Lock()
@@ -171,7 +171,7 @@ class _Kept:
             return self._match or None
 
     def told(self) -> str:
-        """Which matches of the file have been played, and the commands that show and review the last one."""
+        """Say which matches of the file have been played, and which commands show and review the last one."""
         if not self._match:
             return f"nothing was played, and nothing was added to {self._path}"
         several = f"matches {self._first} to {self._match} of {self._path}; to look at the last one again"
@@ -237,10 +237,10 @@ def play(
     """Play a match at the terminal.
 
     Args:
-        begin: begins it, with what is to be told of it as the argument ``tell``.
-        you: the person.
-        colour: write colours.
-        read: what reads a line, given a prompt.
+        begin: begins the match, given a function ``tell`` that describes what happens in it.
+        you: the person at the terminal.
+        colour: write in colour.
+        read: reads a line, given a prompt.
     """
     say_in_colour = partial(say, colour=colour)
     has_begun = False
@@ -277,7 +277,7 @@ def play(
 
 
 def situation_text(engine: Engine, reader: Reader) -> str:
-    """The aim of a hand, and the meaning of its headline: the order of turns, the winds, the streak, the wild tile."""
+    """The aim of a hand, and what its headline means: the order of turns, the winds, the streak, the wild tile."""
     state, rules = engine.state, engine.rules
     persons = state.person_at[0].tolist()
     order = " -> ".join(reader.name(person) for person in persons)
@@ -306,7 +306,7 @@ def situation_text(engine: Engine, reader: Reader) -> str:
 def ask_person(
     match: PersonsMatch, read: Callable[[str], str], you: Reader, tell: Callable[..., None] = print
 ) -> str | None:
-    """Read one legal action; None when the person leaves."""
+    """Read one legal action; return None when the person leaves."""
     legal = match.legal()
     while True:
         try:
@@ -338,7 +338,7 @@ def _refusal(engine: Engine, text: str) -> str:
 
 
 def _hint(told: dict[str, Any]) -> str:
-    """What `PersonsMatch.hint` tells, in a line."""
+    """What `PersonsMatch.hint` tells, in one line."""
     action = told["advice"]
     verb, _, rest = action.partition(" ")
     words = {"chow": f"claim a chow ({action})", "concealed": f"declare a {action}", "added": f"declare an {action}"}

@@ -1,4 +1,4 @@
-"""``rules``: the rules of a variant, as they are played with your house rules."""
+"""``rules``: Print the rules of a variant, with your house rules in place."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--short", action="store_true", help="what one has to know to play at once, on a page or two")
+    which.add_argument("--short", action="store_true", help="only what you need to begin to play, on a page or two")
     which.add_argument("--language", choices=sorted(COMMON), default="en", help="English or Chinese (default: en)")
-    parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, for files")
-    parser.add_argument("--no-pager", action="store_true", help="print all of it at once, on a terminal too")
+    parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, as for a file")
+    parser.add_argument("--no-pager", action="store_true", help="print everything at once, even on a terminal")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the rules."""
     rules = read_rules(chosen)
     page = rules_in_short(rules) if chosen.short else describe_rules(rules, chosen.language)
     text = page if chosen.markdown else terminal_text(page, width(), colour=has_colour())
@@ -36,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def terminal_text(page: str, width: int, *, colour: bool) -> str:
-    """A page of Markdown as it is read on a terminal: laid out where rich is installed, else without links."""
+    """A page of Markdown for reading on a terminal, laid out by rich if that is installed, else only without links."""
     page = re.sub(r"<!--.*?-->\n*", "", page, flags=re.DOTALL)
     page = re.sub(r"<(https?://[^>]+)>", r"\1", without_links(page))  # addresses stand for themselves
     try:

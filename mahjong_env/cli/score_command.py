@@ -1,4 +1,4 @@
-"""``score``: what a described hand is worth, and who pays."""
+"""``score``: Score a hand that you describe, and say who pays."""
 
 from __future__ import annotations
 
@@ -32,21 +32,23 @@ def _arguments() -> dict[str, tuple[type, str]]:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser)
-    melds = {"action": "append", "metavar": "MELD", "help": "in the order they were made, such as 'chow 123s@3'"}
+    melds = {"action": "append", "metavar": "MELD", "help": "the winner's melds in order, such as 'chow 123s@3'"}
     parser.add_argument("--meld", dest="melds", **melds)  # type: ignore[arg-type]
-    other = "another seat's, such as '2:pung 111m@0'"
+    other = "a meld of another seat, such as '2:pung 111m@0'"
     parser.add_argument("--other-meld", action="append", default=[], metavar="SEAT:MELD", help=other)
     for name, (wanted, about) in _arguments().items():
         _add(parser, name, wanted, about, required=name in ("hand", "source"))
-    group = parser.add_argument_group("what only some variants want to know")
+    group = parser.add_argument_group("circumstances that only some variants know")
     for name, by_variant in known_circumstances().items():
         is_flag = all(item.type is bool for item in by_variant.values())
         about = "; ".join(f"{variant}: {item.about}" for variant, item in by_variant.items())
         _add(group, name, bool if is_flag else int, about)
-    parser.add_argument("--running-points", type=int, nargs="+", metavar="POINTS", help="of each seat, before the hand")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--html", metavar="FILE", help="write a page with the hand drawn, too")
-    parser.add_argument("--svg", metavar="FILE", help="write a picture of the hand with its rows, too")
+    parser.add_argument(
+        "--running-points", type=int, nargs="+", metavar="POINTS", help="points of each seat before the hand"
+    )
+    parser.add_argument("--json", action="store_true", help="print the score as JSON")
+    parser.add_argument("--html", metavar="FILE", help="also write a page with the hand drawn")
+    parser.add_argument("--svg", metavar="FILE", help="also write a picture of the hand with its rows")
 
 
 def _add(parser: Any, name: str, wanted: type, about: str, *, required: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""``show``: a game between agents, or a recorded one, move by move or as a page for a browser."""
+"""``show``: Watch a game between agents, or a recorded one, move by move or as a page for a browser."""
 
 from __future__ import annotations
 
@@ -45,13 +45,18 @@ from mahjong_env.viewer import viewer_html
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("games", nargs="?", metavar="RECORD", help="a file of recorded games (.jsonl), instead of play")
-    parser.add_argument("--match", type=int, default=1, help="which match of the file, from 1 (default: 1)")
+    parser.add_argument(
+        "games",
+        nargs="?",
+        metavar="RECORD",
+        help="file of recorded games (.jsonl) to show, instead of playing a new one",
+    )
+    parser.add_argument("--match", type=int, default=1, help="which match of the file, counted from 1 (default: 1)")
     add_rules(parser, required=False)
-    add_game(parser, "who plays")
-    tables = "draw the table never, before and after each hand (default), or before each move"
+    add_game(parser, "agents that play")
+    tables = "draw the table never, before and after each hand (the default), or before each move"
     parser.add_argument("--tables", choices=("none", "hands", "moves"), default="hands", help=tables)
-    parser.add_argument("--html", metavar="FILE", help="write the match as a page for a browser instead of telling it")
+    parser.add_argument("--html", metavar="FILE", help="write the match as a page for a browser, and print no moves")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -112,7 +117,7 @@ def _tell(
     chosen: argparse.Namespace,
     step: Callable[[list[int]], StepResult],
 ) -> None:
-    """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
+    """Tell a match while it is played; ``choose`` gives the next action, or None where a record ends early."""
     colour = has_colour()
     reader = Reader(unicode=chosen.unicode)
     story = Story(engine, reader, step)
@@ -151,11 +156,11 @@ class Story:
         return [f"{self._reader.does(person, 'lay')} open {self._reader.tiles(kinds)}" for person, kinds in flowers]
 
     def play(self, action: int) -> tuple[StepResult, list[str]]:
-        """Step the game with one action, and say what happens.
+        """Step the game by one action, and say what happens.
 
         Returns:
-            What `Engine.step` returns, and lines. The result of a hand that has ended is among them, and the opening
-            of the next one.
+            What `Engine.step` returns, and lines of text. When a hand has ended, they include its result and the
+            opening of the next one.
         """
         in_turn, before = self._engine.state.phase[0] == Phase.TURN, deeds(self._engine.view())
         lines = [self._turn(action, [deed[2] for deed in before[self._told :]]) if in_turn else self._answer(action)]
@@ -172,7 +177,7 @@ class Story:
         return result, lines
 
     def _turn(self, action: int, flowers: list[int]) -> str:
-        """What the seat in its turn has laid open and drawn, and does."""
+        """What the seat whose turn it is has laid open and drawn, and what it does."""
         state, reader, person = self._engine.state, self._reader, int(self._engine.seat_to_act[0])
         drawn = int(state.drawn[0])
         told = [f"{reader.verb(person, 'lay')} open {reader.tiles(sorted(flowers))}"] if flowers else []

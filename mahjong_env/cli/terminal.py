@@ -1,4 +1,4 @@
-"""The terminal: characters that it lacks, colours that it may have, how wide it is."""
+"""The terminal: the characters that it lacks, its colours, and its width."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def prepare_output() -> None:
 def as_long_as_read(command: Callable[[], int]) -> int:
     """Run a command and return its exit status.
 
-    That is 0 if the reader of its output has gone (``| head``), and 2 if the output, or a file, fails in a way that the
-    command has no words for, as on a full disk: one line on stderr says so.
+    The status is 0 if the reader of its output has gone (``| head``). It is 2 if the output or a file fails in a way
+    that the command has no message for, as on a full disk; one line on stderr then says so.
     """
     try:
         try:
@@ -53,7 +53,7 @@ def as_long_as_read(command: Callable[[], int]) -> int:
 
 
 def say(*lines: Any, colour: bool = False) -> None:
-    """Print some lines, in colour if that is wanted; on a terminal they are broken between words."""
+    """Print some lines, in colour if that is wanted; on a terminal they are wrapped between words."""
     told = [part for line in lines for part in (str(line).splitlines() or [""])]
     if sys.stdout is not None and sys.stdout.isatty():
         told = [part for line in told for part in folded(line, width())]
@@ -62,7 +62,7 @@ def say(*lines: Any, colour: bool = False) -> None:
 
 
 def show_pages(text: str) -> None:
-    """Print a long text: page by page on a terminal, by the pager that $PAGER names."""
+    """Print a long text, on a terminal page by page with the pager that $PAGER names."""
     os.environ.setdefault("LESS", "FRX")  # colours as they are, and no pages for what fits on one
     pydoc.pager(text)
 

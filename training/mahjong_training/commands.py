@@ -16,26 +16,26 @@ from mahjong_training.runtime.console import status_of
 
 @dataclass(frozen=True)
 class Command:
-    """A command line that is made from a class of settings: fields are the options, the docstring is the help."""
+    """A command line made from a class of settings, whose fields are the options and whose docstrings are the help."""
 
     settings: type
     module: str
-    """Where the function is that takes the settings; imported late, as each asks for optional packages of its own."""
+    """The module with the function that takes the settings, imported late: each needs optional packages of its own."""
     function: str = "run"
     parts: Mapping[str, Command] = field(default_factory=dict)
-    """Commands by the word that stands between its name and their options."""
+    """Subcommands by name: the word that follows this command's name."""
 
     @property
     def summary(self) -> str:
-        """What the list of commands says of it."""
+        """The line about it in the list of commands."""
         return (self.settings.__doc__ or "").partition("\n")[0]
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:
         """Run the command with the words after its name; return its exit status, see `status_of`."""
         if arguments and arguments[0] in self.parts:
             return self.parts[arguments[0]](arguments[1:], f"{prog} {arguments[0]}")
-        # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and
-        # by default they wait in a loop that takes the core from the process that they wait for.
+        # This must come before numpy and torch start threads of their own. Where cores are shared, these only wait for
+        # each other, by default in a loop that takes the core from the process that they wait for.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         return status_of(lambda: self._run(arguments, prog))

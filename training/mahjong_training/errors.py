@@ -4,11 +4,11 @@ from mahjong_env import MahjongError
 
 
 class TrainingError(MahjongError):
-    """Settings that cannot be used, or a run folder that cannot be written, found or continued."""
+    """Settings that cannot be used, or a run folder that cannot be written, found or resumed."""
 
 
 class WriteError(TrainingError):
-    """A file or folder that cannot be written; what stood there is as it was."""
+    """A file or folder that cannot be written. What was there before is unchanged."""
 
 
 class RewardError(TrainingError):
@@ -16,7 +16,7 @@ class RewardError(TrainingError):
 
 
 class BlindSeedError(TrainingError):
-    """Deals of a blind test that the same agents have played before."""
+    """A blind test that the same agents have already played."""
 
 
 class DatasetError(TrainingError):
@@ -24,7 +24,7 @@ class DatasetError(TrainingError):
 
 
 class InterruptedRunError(TrainingError):
-    """A run that was told to stop; the message says how to go on, ``status`` is the exit status."""
+    """A run that was interrupted. The message says how to resume it; ``status`` is the exit status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -32,6 +32,6 @@ class InterruptedRunError(TrainingError):
 
 
 class WorkerError(TrainingError):
-    """Something went wrong in a worker process; the message has the traceback from there."""
+    """A failure in a worker process. The message includes the traceback from there."""
 
     __str__ = Exception.__str__  # whole
