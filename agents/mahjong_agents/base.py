@@ -1,4 +1,4 @@
-"""The interface of agents, agents by name, and what agents share."""
+"""The interface of agents, the making of agents from their names, and what agents share."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 GAMES_AT_ONCE: Final = 6000
-"""Games that are played at once by default: a greedy player takes two seconds for them."""
+"""The number of games played at once by default; a greedy player takes two seconds for them."""
 Annotation = dict[str, Any]
 """An agent's reasons for a choice, short and plain, as records keep them (`GameRecord.notes`)."""
 _MOST_ACTIONS: Final = 5
-"""Actions of one choice that are written down: those that the agent held best."""
+"""The number of actions of one choice that are written down: those that the agent rated best."""
 _LEAST_PROBABILITY: Final = 0.001
 
 
@@ -39,11 +39,11 @@ class PolicyFileError(AgentError):
 
 @runtime_checkable
 class Agent(Protocol):
-    """Chooses actions; everything that plays (tables, training, evaluation) asks only this.
+    """Chooses actions; everything that plays (tables, training, evaluation) needs only this interface.
 
-    An agent keeps nothing between calls: a row of a view may belong to any game, and rows come in any order.
+    An agent keeps no state between calls: a row of a view may belong to any game, and rows come in any order.
 
-    One that is slow may have an attribute ``games_at_once``, see `games_at_once`.
+    A slow agent may have an attribute ``games_at_once``; see `games_at_once`.
 
     Attributes:
         name: its name in tables and plots.
@@ -56,7 +56,7 @@ class Agent(Protocol):
 
         Args:
             view: the views of n seats, each of which is to act.
-            rng: the source of chance.
+            rng: the source of randomness.
 
         Returns:
             [n] int64 actions, each of them legal.
@@ -65,10 +65,10 @@ class Agent(Protocol):
 
 
 def games_at_once(agents: Sequence[Agent]) -> int:
-    """Return how many games of some agents are played at once, so that they take seconds and not hours.
+    """Return how many games of some agents to play at once, so that a batch of them takes seconds and not hours.
 
-    It is the size of a worker's task, all of which is lost if it is interrupted: the least of the agents' attributes
-    ``games_at_once``, an int from 1.
+    This is the size of a worker's task, which is lost as a whole if it is interrupted. It is the smallest of the
+    agents' attributes ``games_at_once``, an int from 1.
     """
     return min([GAMES_AT_ONCE, *(max(1, int(getattr(agent, "games_at_once", GAMES_AT_ONCE))) for agent in agents)])
 
@@ -76,11 +76,11 @@ def games_at_once(agents: Sequence[Agent]) -> int:
 def annotate(
     key: str, count: int, row: NDArray[np.intp], action: NDArray[Any], number: NDArray[Any]
 ) -> list[Annotation | None]:
-    """Return for each of some choices the numbers of its best actions, by their names; None where there is one action.
+    """Return, for each choice, the numbers of its best actions by name; None where there is only one action.
 
     Args:
         key: "probabilities", or "values" (points).
-        count: choices.
+        count: the number of choices.
         row: [m] the choice that an action belongs to.
         action: [m] numbers of actions.
         number: [m] their probabilities or values.
@@ -112,7 +112,7 @@ def make_agent(spec: Any) -> Agent:
 
 
 def make_own(kind: Kind, spec: Any) -> Any:
-    """Return what a text names, ``module:Class`` or ``file.py:Class`` with options behind it; an object as it is.
+    """Return what a text names (``module:Class`` or ``file.py:Class``, with options behind it), or an object as it is.
 
     Raises:
         MahjongError: there is nothing of this name, it cannot be made, or it is not of this kind.

@@ -20,16 +20,16 @@ _RANK[CHOW_LOW : PUNG + 1] = 2
 _RANKS: Final = np.int16(3)
 _NEVER: Final = (FAR + 1) * 3
 _WIN_BIT = np.uint64(1) << np.uint64(WIN - 64)
-# The other actions in the two numbers that a packed mask fills: all but discards and a win.
+# All actions except discards and a win, in the two numbers that a packed mask fills.
 _OTHERS = np.array([~ALL_KINDS, ~_WIN_BIT])
 
 
 class GreedyAgent:
-    """Fewest tiles from a win, then most unseen tiles that help; the rest is chance.
+    """Plays for the fewest tiles from a win, then for the most unseen tiles that help; ties are broken at random.
 
     It always wins when it may, claims a chow or pung only if that lowers the distance, and declares a kong unless that
-    raises it. It sees neither what a hand is worth, beyond what a win needs, nor what the others may be waiting for.
-    See `mahjong_env.observation.acceptance` for what it takes for a win.
+    raises it. Beyond what a win needs, it considers neither the value of a hand nor what the others may be waiting for.
+    See `mahjong_env.observation.acceptance` for how it measures the distance from a win.
 
     Attributes:
         name: "greedy", or "closed-greedy" if it claims nothing but a win.
@@ -41,7 +41,7 @@ class GreedyAgent:
         self._claims = claims
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose the nearest way; see `mahjong_agents.Agent.act`."""
+        """Choose an action that leaves the hand nearest to a win; see `mahjong_agents.Agent.act`."""
         mask = view.action_mask
         lots = rng.random(mask.shape, np.float32)
         row, action = best_actions(view, claims=self._claims)
@@ -50,7 +50,7 @@ class GreedyAgent:
         greatest = np.zeros(len(view), np.float32)
         np.maximum.at(greatest, row, drawn)
         best = np.flatnonzero(drawn == greatest.take(row))
-        # The first of equal lots counts; of several numbers for one place, numpy keeps the last.
+        # Of equal random numbers the first counts; of several values for one place, numpy keeps the last.
         actions[row[best][::-1]] = action[best][::-1]
         idle = np.flatnonzero(~mask.any(axis=1))
         actions[idle] = lots[idle].argmax(axis=1)
@@ -58,7 +58,7 @@ class GreedyAgent:
 
 
 class ClosedGreedyAgent(GreedyAgent):
-    """`GreedyAgent` that keeps its hand closed: it claims nothing but a win."""
+    """A `GreedyAgent` that keeps its hand closed: it claims nothing but a win."""
 
     def __init__(self) -> None:
         """Make the player."""
@@ -66,7 +66,7 @@ class ClosedGreedyAgent(GreedyAgent):
 
 
 class ReferenceAgent:
-    """`reference_agent` of the rules that are played."""
+    """Plays as the `reference_agent` of the rules that are played."""
 
     name = "reference"
 
@@ -77,10 +77,10 @@ class ReferenceAgent:
 
 @cache
 def reference_agent(rules: Rules) -> GreedyAgent:
-    """Return the stronger of `GreedyAgent` and `ClosedGreedyAgent`, judged by the rules alone.
+    """Return `GreedyAgent` or `ClosedGreedyAgent`, the one that should be stronger, judged by the rules alone.
 
     It is the closed one where a closed hand is paid 1.8 times what the same hand is paid with one set claimed, or more.
-    In the shipped variants, played matches agree.
+    In the shipped variants, played matches agree with this choice.
     """
     sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
 
@@ -95,7 +95,7 @@ def reference_agent(rules: Rules) -> GreedyAgent:
 
 
 def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the actions between which `GreedyAgent` sees no difference, in rows where it cannot win.
+    """Return the actions between which `GreedyAgent` makes no difference, in rows where it cannot win.
 
     Returns:
         [m] rows of the view, in no order, and [m] actions, ascending within a row.
@@ -110,8 +110,8 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     which, chosen = np.nonzero(considered)
     options = Options.of(view, rows.take(which), chosen + CONCEALED_KONG)
 
-    # How many actions are equally good so far, in each row? Where it is one, the help need not be known.
-    # (`ufunc.at` is fast only where nothing has to be cast.)
+    # How many actions are equally good so far, in each row? Where there is only one, its help need not be known.
+    # (`ufunc.at` is fast only if nothing has to be cast.)
     cost = np.full(len(view), _NEVER, np.int16)
     of_discards = discards.distance.astype(np.int16) * _RANKS + _RANK[0]
     of_options = options.distance.astype(np.int16) * _RANKS + _RANK.take(options.action)

@@ -1,8 +1,8 @@
-"""Levels: opponents by number, so that a result against one of them means the same everywhere.
+"""Levels: numbered opponents, so that a result against one of them means the same everywhere.
 
-A level is a text for `make_agent`. Levels are added at the end, and their texts never change. What `policy` plays is up
-to the version of the package: the policy that it ships. Levels are ordered by how much they take into account, which is
-not in every variant the order of their strength.
+A level is a text for `make_agent`. New levels are added at the end, and the texts never change. What `policy` plays
+depends on the version of the package: it is the policy that this version ships. Levels are ordered by how much they
+take into account, which is not the order of their strength in every variant.
 """
 
 from __future__ import annotations

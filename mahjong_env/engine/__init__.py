@@ -1,7 +1,7 @@
-"""The batched engine: games dealt, stepped, copied and restored, all at once.
+"""The batched engine: it deals, steps, copies and restores many games at once.
 
-In the order of a step: `batch` (what users hold), `step` (act, claim, draw, settle), `phases` (one file each),
-`claim_rules` (who may claim and who is heard first, on plain arrays), `outcome` (what a step gives back). Beside it:
-`arguments` (checks of what users hand in), `scene` (named deals), `snapshot`, `hidden` and `worlds` (what a seat has
-not seen, drawn anew).
+Its modules in the order of a step: `batch` (the `Engine` that users hold), `step` (act, claim, draw, settle), `phases`
+(one file for each), `claim_rules` (who may claim and who has priority, on plain arrays), `outcome` (the results of a
+step). Beside them: `arguments` (checks of users' arguments), `scene` (how a hand begins), `snapshot`, `hidden` and
+`worlds` (tiles that a seat has not seen, drawn anew).
 """

@@ -1,4 +1,4 @@
-"""The arguments of an engine's methods: everything wrong has a named error, and nothing has been changed by then."""
+"""Checks of the arguments of an engine's methods: each raises a named error before anything has changed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, State
 
-# What dealing takes beside the arrays for each tile of a wall, measured: keys of 64 bits, and what sorting them takes.
+# Bytes that dealing needs for each tile of a wall beside the arrays, measured: 64-bit keys, and the sorting of them.
 _BYTES_TO_DEAL_A_TILE: Final = 26
-_BYTES_TO_REDRAW_A_TILE: Final = 56  # the same of the worlds of a view, whose tiles are sorted by numbers of 64 bits
+_BYTES_TO_REDRAW_A_TILE: Final = 56  # the same for the worlds of a view, whose tiles are sorted by 64-bit numbers
 MOST_HANDS: Final = int(np.iinfo(np.int16).max)
-"""The most hands of a match: they are counted in 16 bits."""
-_ADDRESSABLE: Final = 2**47  # bytes that a process can have at most, where the system does not say what is free
-_ALWAYS_FITS: Final = 2**28  # bytes; looking up what is free takes longer than copying a few games
+"""The most hands that a match can have; they are counted in 16 bits."""
+_ADDRESSABLE: Final = 2**47  # bytes that a process can address; the limit where the system reports no free memory
+_ALWAYS_FITS: Final = 2**28  # bytes; asking for the free memory takes longer than copying a few games
 
 
 def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
-    """The values as an array; `ActionError` if they cannot be one."""
+    """Convert values to an array; raise `ActionError` if that is not possible."""
     if isinstance(values, np.ma.MaskedArray):
         raise ActionError(f"{what} are a plain array, not a masked one: what it hides would be taken, too")
     try:
@@ -43,7 +43,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 
 
 def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
-    """The seeds of games as the state keeps them, None where none is given; `MahjongError` if they are not."""
+    """Return the seeds as the state stores them, None where none is given; raise `MahjongError` if they are wrong."""
     if len(seeds) != number:
         raise MahjongError(
             f"seed is an integer from 0, or None, or a list with one for each of the {number} games, not {seeds!r}"
@@ -52,7 +52,7 @@ def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
 
 
 def new_seeds(seed: Any, games: Games) -> tuple[Games, Any, Any]:
-    """The games that get a new seed, these seeds, and the numbers that the games have below them."""
+    """Return the games that get a new seed, these seeds, and the number (stream) of each game under its seed."""
     if seed is None:
         return games[:0], 0, 0
     is_list = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
@@ -63,7 +63,7 @@ def new_seeds(seed: Any, games: Games) -> tuple[Games, Any, Any]:
 
 
 def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:
-    """Raise `RulesError` if these games, dealt or ``redrawn`` as worlds, do not fit into the memory that is free."""
+    """Raise `RulesError` if these games do not fit into free memory when dealt, or ``redrawn`` as worlds."""
     axes = axes_of(rules, 1)
     for_a_tile = _BYTES_TO_REDRAW_A_TILE if redrawn else _BYTES_TO_DEAL_A_TILE
     needed = int(num_games) * (State.bytes_of(axes) + for_a_tile * axes["W"])
@@ -76,7 +76,7 @@ def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:
 
 
 def axes_of(rules: Rules, num_games: int) -> dict[str, int]:
-    """The lengths of the axes that depend on the rules and on the number of games, for `State.allocate`."""
+    """Return the lengths of the axes that depend on the rules and the number of games, for `State.allocate`."""
     return {
         "B": num_games,
         "S": rules.seats,
@@ -88,7 +88,7 @@ def axes_of(rules: Rules, num_games: int) -> dict[str, int]:
 
 
 def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
-    """[n] the games that a caller names by their numbers, or by a mask [num_games].
+    """Return [n] the games that a caller names, by their numbers or by a mask [num_games].
 
     Raises:
         ActionError: there are no such games, or a game is named twice although ``repeats`` is False.
@@ -110,19 +110,19 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
     wrong = numbers[(numbers < 0) | (numbers >= num_games)]
     if wrong.size:
         raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {num_games - 1}")
-    numbers = numbers.astype(np.intp)  # before they are counted: numpy 1 counts no uint64
+    numbers = numbers.astype(np.intp)  # before bincount, which takes no uint64 in numpy 1
     if not repeats and numbers.size > 1 and np.bincount(numbers).max() > 1:
         raise ActionError("games must not be named twice")
     return numbers
 
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _FIRST = np.array(0, np.int8)
 _END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
 
 
 def checked_actions(state: State, actions: Any, games: Games) -> Int64Array:
-    """[m] the actions [n] of those of the games [n] that are not over.
+    """Check the actions [n] of games [n], and return [m] those of the games that are not over.
 
     Raises:
         ActionError: wrong shape or type.
@@ -130,14 +130,14 @@ def checked_actions(state: State, actions: Any, games: Games) -> Int64Array:
     """
     given = as_array("actions", actions)
     if not given.size:
-        given = given.astype(np.int64)  # an empty list is one of floats
+        given = given.astype(np.int64)  # numpy makes an empty list an array of floats
     if given.shape != games.shape or given.dtype.kind not in "iu":
         raise ActionError(
             f"actions are {games.shape[0]} integers (one for each game), not {given.dtype} of shape {given.shape}"
         )
     chosen = given.astype(np.int64, copy=False)
-    inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
-    # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
+    inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # as uint64, negative numbers are very large
+    # Finished games have no legal action, so where all actions are legal nothing else has to be checked.
     is_possible = np.count_nonzero(inside) == len(games)
     if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
         return chosen
@@ -165,10 +165,10 @@ def _all_present(number: int) -> BoolArray:
 
 
 def who_looks(state: State, rules: Rules, games: Games, seats: Any) -> tuple[Games, BoolArray]:
-    """[n] the table seats from which persons look at these games, and whether they sit at the table at all.
+    """Return [n] the table seats from which persons look at these games, and whether each sits at the table at all.
 
     Raises:
-        ActionError: ``seats`` (one person for all games, or one for each; None: the seats to act) are something else.
+        ActionError: ``seats`` is not one person for all games, one for each, or None (the seats to act).
     """
     n, people = len(games), state.points.shape[1]
     if seats is None:
@@ -177,7 +177,7 @@ def who_looks(state: State, rules: Rules, games: Games, seats: Any) -> tuple[Gam
     if persons.ndim and persons.shape != games.shape:
         raise ActionError(f"seats are one for all games or {n}, not of shape {persons.shape}")
     if not persons.size:
-        persons = persons.astype(np.intp)  # an empty list is one of floats
+        persons = persons.astype(np.intp)  # numpy makes an empty list an array of floats
     if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= people)).any():
         raise ActionError(f"seats are integers from 0 to {people - 1}, not {seats!r}")
     persons = np.broadcast_to(persons, games.shape)
@@ -191,7 +191,7 @@ _BUFFERS: Final = ("observation", "action_mask", "rewards")
 
 
 def check_buffer(what: str, array: Any, shape: tuple[int, ...], dtype: type[np.generic]) -> None:
-    """Raise `ActionError` unless this is a writable array of this shape and type, its numbers one after another."""
+    """Raise `ActionError` unless this is a writable, C-contiguous array of this shape and type."""
     name = np.dtype(dtype).name
     if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         raise ActionError(f"{what} is a numpy array {list(shape)} {name} to be filled, not {type(array).__name__}")
@@ -202,7 +202,7 @@ def check_buffer(what: str, array: Any, shape: tuple[int, ...], dtype: type[np.g
 
 
 def check_step_buffers(out: Any, games: int, people: int) -> None:
-    """Raise `ActionError` unless these are arrays that a step of ``games`` games can fill; see `Engine.step`."""
+    """Raise `ActionError` unless a step of ``games`` games can fill these arrays; see `Engine.step`."""
     if not isinstance(out, Mapping):
         raise ActionError(f"out is a dictionary of arrays to be filled ({', '.join(_BUFFERS)}), not {out!r}")
     unknown = [name for name in out if name not in _BUFFERS]

@@ -1,4 +1,4 @@
-"""The vectorised engine: B games of one variant, all stepped at once."""
+"""The vectorised engine: B games of one variant, stepped together."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
 
-_MANY_VIEWS: Final = 64  # views that are watched before those no longer in use are forgotten
+_MANY_VIEWS: Final = 64  # with more views than this being watched, those no longer in use are dropped
 
 _NO_ACTIONS: Final = np.zeros(0, np.int64)
 _NO_GAMES: Final = np.zeros(0, np.intp)
 
 
 class Engine:
-    """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
+    """B games of one variant, as arrays whose first axis is B; made by `mahjong_env.make_engine`.
 
-    Persons are numbered 0 to P-1 through a match, and seats are asked for and reported by the person who sits
-    there (the same number, except where people change seats or take turns in sitting out).
+    Persons keep their number, 0 to P-1, through a match. Methods take and return seats as the number of the person
+    who sits there, which differs from the seat's own number only where people change seats or take turns sitting out.
 
     Attributes:
         rules: the variant with its knobs.
         num_games: B.
         num_hands: hands of a match.
         auto_reset: whether a finished game is dealt anew within the same step.
-        state: the arrays themselves, for those who study them; writing to them is at your own risk.
+        state: the arrays themselves, for study; if you write to them, nothing is checked.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Engine:
         auto_reset: bool = False,
         start: str | None = None,
     ) -> None:
-        """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
+        """Deal B games; for the arguments see `mahjong_env.make_engine`."""
         check_count("num_games", num_games)
         check_count("num_hands", num_hands, MOST_HANDS)
         if not isinstance(auto_reset, bool | np.bool_):
@@ -94,7 +94,7 @@ class Engine:
         self.reset(seed=fold_seed(seed) if seed is None else seed)
 
     def _hold(self, state: State) -> None:
-        """Begin to hold these games."""
+        """Take over these games."""
         self.state = state
         self._context = StepContext(state, self.rules, self.num_hands > 1 or not self.rules.ends_by_hands)
         self._all_games = np.arange(self.num_games)
@@ -109,60 +109,60 @@ class Engine:
     # --- What the games wait for -------------------------------------------------------------------------------
     @property
     def num_seats(self) -> int:
-        """Players at the table (S)."""
+        """The number of players at the table (S)."""
         return self.rules.seats
 
     @property
     def num_people(self) -> int:
-        """Persons who take part (P)."""
+        """The number of persons who take part (P)."""
         return self.rules.people
 
     @property
     def seat_to_act(self) -> Int8Array:
-        """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
+        """The person who must act in each game: [B] int8, -1 where the game is over; a fresh array."""
         return persons_at(self.rules, self.state.person_at, self.state.actor)
 
     @property
     def dealer(self) -> Int8Array:
-        """[B] int8 the person who deals; a fresh array."""
+        """The person who deals in each game: [B] int8; a fresh array."""
         return persons_at(self.rules, self.state.person_at, self.state.dealer)
 
     @property
     def action_mask(self) -> BoolArray:
-        """[B, 109] bool legal actions of the seat to act, all False where the game is over.
+        """The legal actions of the seat to act: [B, 109] bool, all False where the game is over.
 
-        A fresh array: it may be kept, changed, and handed to other libraries.
+        The array is a fresh one: you may keep it, change it, or pass it to other libraries.
         """
         return self.state.mask.copy()
 
     @property
     def points(self) -> Int32Array:
-        """[B, P] int32 running points; a fresh array."""
+        """The running points of each person: [B, P] int32; a fresh array."""
         return self.state.points.copy()
 
     @property
     def observation_shape(self) -> tuple[int, int]:
-        """(C, T): the shape of one observation."""
+        """The shape of one observation: (C, T)."""
         return observation.SHAPE
 
     # --- Looking -------------------------------------------------------------------------------------------------
     def observe(
         self, games: Any = None, seats: Any = None, *, out: Int8Array | None = None, privileged: bool = False
     ) -> Int8Array:
-        """The observations of seats, as planes.
+        """Return the observations of seats, as planes.
 
         Args:
-            games: [n] game numbers; None: all.
-            seats: [n] persons, or one for all; None: the seats to act (seat 0 where a game is over).
-            out: [n, C, 34] int8 an array to be filled and given back; None: a fresh one.
-            privileged: the planes of what the seats may not see instead, for critics (see `hidden`).
+            games: [n] game numbers; None for all games.
+            seats: [n] persons, or one for all games; None for the seats to act (seat 0 where a game is over).
+            out: [n, C, 34] int8, an array to fill and return; None for a fresh one.
+            privileged: whether to return what the seats may not see instead, for critics (see `hidden`).
 
         Returns:
-            [n, C, 34] int8; `mahjong_env.OBSERVATION_PIECES` names the planes, `mahjong_env.PRIVILEGED_PIECES` those
-            of what may not be seen.
+            [n, C, 34] int8. `mahjong_env.OBSERVATION_PIECES` names the planes; with ``privileged``,
+            `mahjong_env.PRIVILEGED_PIECES` does.
 
         Raises:
-            ActionError: there are no such games or seats, or ``out`` is another kind of array.
+            ActionError: there are no such games or seats, or ``out`` has another type, shape or dtype.
         """
         layout = privileged_planes.LAYOUT if privileged else observation.LAYOUT
         few = None if privileged else self._few_observations
@@ -177,11 +177,11 @@ class Engine:
         return layout.write(Hidden.of(seen) if privileged else seen, len(seen), out)
 
     def hidden(self, games: Any = None, seats: Any = None) -> Hidden:
-        """What seats may not see, as named arrays: for critics, labels and studies, never for an agent that plays.
+        """Return what seats may not see, as named arrays: for critics, labels and studies, never for a playing agent.
 
         Args:
-            games: as of `observe`.
-            seats: as of `observe`.
+            games: see `observe`.
+            seats: see `observe`.
 
         Raises:
             ActionError: there are no such games or seats.
@@ -195,21 +195,29 @@ class Engine:
 
     @lazy
     def _few_observations(self) -> one_seat.FewObservations | None:
-        """The games as plain Python observes them; None: there are too many."""
+        """The small-batch path of `observe` in plain Python; None if there are too many games for it."""
         if self.num_games > one_seat.MOST_GAMES:
             return None
         return one_seat.FewObservations(self.state, self.rules, self.num_hands)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
-        """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
+        """Return the views of seats, for agents: the observations, the action masks, and the same as named arrays.
+
+        Args:
+            games: see `observe`.
+            seats: see `observe`.
+
+        Raises:
+            ActionError: there are no such games or seats.
+        """
         seen = self._seen(games, seats)
         return View.of(seen, Origin(self, seen.games, seen.seat, seen.is_asked, self.moves(seen.games)))
 
     def moves(self, games: Any) -> Int64Array:
-        """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array.
+        """Return how often each of these games has been stepped, dealt or otherwise changed: [n] int64; a fresh array.
 
         Args:
-            games: [n] game numbers, repeats allowed; None: all.
+            games: [n] game numbers, repeats allowed; None for all games.
 
         Raises:
             ActionError: there are no such games.
@@ -217,19 +225,19 @@ class Engine:
         return self._moves_of[self._game_numbers(games, repeats=True)] + self._moves_of_all
 
     def games_of(self, view: View) -> tuple[Games, Int64Array]:
-        """[n] the games that a view of this engine shows, and [n] their `moves` when it was taken.
+        """Return [n] the games that a view of this engine shows, and [n] their `moves` when it was taken.
 
-        Views themselves do not tell: this is for the code that deals the games.
+        A view alone does not reveal its games: this method is for the code that runs them.
 
         Raises:
-            ViewError: the view was taken of another engine, is a copy, or is no view.
+            ViewError: the view was taken of another engine, is a copy, or is not a view.
         """
         if not isinstance(view, View):
             raise ViewError(f"an engine knows the games of a View, not of {type(view).__name__}")
         return view.games_in(self)
 
     def watch(self, view: View) -> None:
-        """Have a view keep what it shows (`View.keep`) before the games move on, if it is still in use then."""
+        """Make a view store what it shows (`View.keep`) before its games move on, if it is still in use then."""
         if len(self._views) >= _MANY_VIEWS:
             self._views = [known for known in self._views if known() is not None]
         self._views.append(ref(view))
@@ -244,7 +252,7 @@ class Engine:
         self._views.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles have no views, and play, observe and deal for themselves."""
+        """Leave out the views and the small-batch helpers, which a copy or pickle makes for itself."""
         own = ("_few_games", "_few_observations", "_ahead")
         return {name: value for name, value in self.__dict__.items() if name not in own} | {"_views": []}
 
@@ -259,25 +267,27 @@ class Engine:
     def step(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
         """Play one action in each game.
 
-        Within the step happens all that nobody has to decide: a discard that nobody can claim passes, and the next
-        seat draws; a kong is paid and replaced; a win or an empty wall ends the hand, and the next one is dealt. As
-        soon as somebody has a choice the game waits for that seat. So the answers to one discard come one in each
-        step, in the order of `mahjong_env.engine.claim_rules`: a step that says "pung" only notes it while another
-        seat may still say "win", and the tile moves in the step of the last answer that matters. Rewards are paid in
-        the step in which they are owed: a kong that may be robbed pays after the last "pass".
+        A step also carries out everything that nobody has to decide. A discard that nobody can claim passes, and the
+        next seat draws; a kong is paid and its replacement drawn; a win or an empty wall ends the hand, and the next
+        hand is dealt. As soon as a seat has a choice, the game waits for it.
+
+        The answers to one discard therefore come one at a time, each in a step of its own, in the order of
+        `mahjong_env.engine.claim_rules`. A step that says "pung" only notes the claim while another seat may still
+        say "win"; the tile moves in the step of the last answer that matters. Rewards are paid in the step in which
+        they fall due: a kong that may be robbed pays after the last "pass".
 
         Args:
             actions: int [B], or [len(games)]; entries of finished games are ignored.
-            games: the games to step; None: all.
-            out: arrays of n rows, one for each game stepped, to be filled with what is there after the step: any of
+            games: the games to step; None for all games.
+            out: arrays of n rows, one for each game stepped, to fill with the state of affairs after the step: any of
                 "observation" [n, C, 34] int8, "action_mask" [n, 109] bool, "rewards" [n, P] int32.
 
         Returns:
-            What was paid, and which hands and matches ended, one row for each game stepped.
+            What was paid, and which hands and matches ended, with one row for each game stepped.
 
         Raises:
-            ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has been changed.
-            IllegalActionError: an action that is not legal; nothing in the batch has been changed.
+            ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has changed.
+            IllegalActionError: an action is not legal; nothing in the batch has changed.
         """
         is_one = type(actions) is list and len(actions) == 1 == self.num_games and games is None and out is None
         if is_one and self._play_quietly(actions[0]):
@@ -308,7 +318,7 @@ class Engine:
         return StepResult(rewards, hand_over, done, truncated, outcome)
 
     def _play_quietly(self, action: int) -> bool:
-        """Whether an action was played in the only game, so that nothing was paid and no hand ended; else: `step`."""
+        """Play an action in the only game if it pays nothing and ends no hand; return whether it was played."""
         few = self._few_games
         if few is None or type(action) is not int:
             return False
@@ -319,7 +329,7 @@ class Engine:
         return True
 
     def _uneventful(self, games: Games, out: Mapping[str, Any] | None) -> StepResult:
-        """What comes of a step in which nothing was paid and no hand ended."""
+        """Return the result of a step in which nothing was paid and no hand ended."""
         number = len(games)
         rewards = np.zeros((number, self.state.points.shape[1]), np.int32)
         if out is not None:
@@ -329,7 +339,7 @@ class Engine:
 
     @lazy
     def _few_games(self) -> one_game.FewGames | None:
-        """The games as plain Python plays them; None: there are too many, or the variant has its own way."""
+        """The small-batch path of `step` in plain Python; None with too many games or rules that it cannot play."""
         can_play = self.num_games <= one_game.MOST_GAMES and one_game.can_play(self.rules)
         return one_game.FewGames(self._context) if can_play else None
 
@@ -346,7 +356,7 @@ class Engine:
             out["rewards"][...] = rewards
 
     def _begin_next_hands(self, games: Games, ended: list[Ended]) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """Close the matches that are over and deal the next hands; [n] flags of the games stepped."""
+        """Close the matches that are over and deal the next hands; return [n] flags of the games stepped."""
         flags = np.zeros((3, self.num_games if ended else len(games)), np.bool_)
         if not ended:
             return flags[0], flags[1], flags[2]
@@ -377,14 +387,15 @@ class Engine:
         """Begin new matches.
 
         Args:
-            seed: a new seed, any integer from 0; None: the next hands of the same seed. Or one, or None, for each of
-                these games, which is then dealt what an engine of one game of that seed is dealt.
+            seed: any integer from 0 begins a new seed for these games; None deals the next hands of the same seed.
+                Alternatively a sequence with one of these for each game; a game with a seed of its own is dealt what
+                an engine of one game of that seed is dealt.
             deals: how the first hand begins: one `Deal` for all games, or one for each.
-            games: the games to deal anew; None: all.
+            games: the games to deal anew; None for all games.
 
         Raises:
-            DealError: a deal that cannot be dealt; nothing has been changed.
-            MahjongError: a seed that is not one.
+            DealError: a deal cannot be dealt; nothing has changed.
+            MahjongError: a seed is not valid.
         """
         g = self._game_numbers(games)
         renewed, folded, stream = new_seeds(seed, g)
@@ -396,11 +407,11 @@ class Engine:
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:
-        """A new engine with copies of these games, in this order; repeats are allowed.
+        """Return a new engine with copies of these games, in this order; repeats are allowed.
 
         Raises:
             ActionError: there are no such games.
-            RulesError: the copies cannot fit into the memory that is free.
+            RulesError: the copies do not fit into free memory.
         """
         if games is not None:
             games = as_array("games", games)
@@ -413,16 +424,18 @@ class Engine:
         return twin
 
     def put(self, games: Any, other: Engine, rows: Any = None) -> None:
-        """Write games of another engine into this one, in place: a tree search keeps all its nodes in one engine.
+        """Write games of another engine into this one, in place.
+
+        A tree search can thus keep all its nodes in one engine.
 
         Args:
-            games: [n] games of this engine, none of them twice; None: all.
-            other: an engine of the same rules and number of hands; this one as well.
-            rows: [n] its games, repeats allowed; None: all.
+            games: [n] games of this engine, none of them twice; None for all games.
+            other: an engine with the same rules and number of hands; may be this engine itself.
+            rows: [n] games of ``other``, repeats allowed; None for all games.
 
         Raises:
-            ActionError: there are no such games, or not as many of the one as of the other; nothing has been changed.
-            RulesError: ``other`` plays by other rules or another number of hands; nothing has been changed.
+            ActionError: there are no such games, or the two numbers of games differ; nothing has changed.
+            RulesError: ``other`` has other rules or another number of hands; nothing has changed.
         """
         if not isinstance(other, Engine):
             raise ActionError(f"games are put from an engine, not from {type(other).__name__}")
@@ -437,10 +450,10 @@ class Engine:
         self.state.copy_games(g, other.state, theirs)
 
     def snapshot(self, games: Any = None) -> Snapshot:
-        """Everything about the games, frozen.
+        """Return a frozen copy of the full state of the games.
 
         Args:
-            games: [n] some of the games, in this order, repeats allowed; None: all.
+            games: [n] some of the games, in this order, repeats allowed; None for all games.
 
         Raises:
             ActionError: there are no such games.
@@ -451,15 +464,15 @@ class Engine:
         return Snapshot.take(describe_games(self.rules, g.size, self.num_hands), self.state.rows(g).arrays())
 
     def restore(self, snapshot: Snapshot, games: Any = None) -> None:
-        """Go back to a snapshot.
+        """Restore games from a snapshot.
 
         Args:
-            snapshot: of as many games.
-            games: [n] the games that become those of the snapshot, none of them twice; None: all.
+            snapshot: a snapshot of the same number of games.
+            games: [n] the games to overwrite, none of them twice; None for all games.
 
         Raises:
             SnapshotError: it is of another variant, other knobs, another number of games or another version; nothing
-                has been changed.
+                has changed.
             ActionError: there are no such games.
         """
         if not isinstance(snapshot, Snapshot):
@@ -472,18 +485,18 @@ class Engine:
             array[g] = snapshot.arrays[name]
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
-        """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.
+        """Redistribute, in place, everything that these seats have not seen: other hands, hidden kongs, the wall.
 
-        What others have answered to an open question is forgotten. The seat's own answer is kept if it is the best so
-        far: another one is kept by no engine.
+        The other seats' answers to a question that is still being asked are forgotten. The looking seat's own answer
+        is kept if it is the best so far; the engine does not keep any other.
 
         Args:
-            seats: [n] persons (or one for all) whose knowledge is kept; who sits out knows no hand.
-            rng: where chance comes from.
-            games: [n] games, none of them twice; None: all.
+            seats: [n] persons (or one for all games) whose knowledge is kept; a person who sits out knows no hand.
+            rng: the source of randomness.
+            games: [n] games, none of them twice; None for all games.
 
         Raises:
-            ActionError: wrong ``seats``, ``games`` or ``rng``; nothing has been changed.
+            ActionError: wrong ``seats``, ``games`` or ``rng``; nothing has changed.
         """
         if not isinstance(rng, np.random.Generator):
             raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
@@ -506,21 +519,21 @@ def make_engine(
     start: str | None = None,
     **knobs: Any,
 ) -> Engine:
-    """An engine with its games dealt.
+    """Make an engine with its games dealt.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
-        num_games: games played at once (B); about 5 kB each.
-        seed: any integer from 0; None draws one. Game i's cards depend on (seed, i, number of its hand) alone.
+        num_games: games played at once (B); each takes about 5 kB.
+        seed: any integer from 0; None draws one. The cards of game i depend only on (seed, i, number of its hand).
         num_hands: hands of a match, with dealer, streak, winds and running points carried over.
         auto_reset: deal a new match within the step in which one ends, so that every game always waits for an action.
-        start: "first": as a new match begins; "random": streak and winds drawn from the seed; None: random for
-            single hands.
+        start: "first" begins as a new match does; "random" draws streak and winds from the seed; None means random
+            for single hands and "first" otherwise.
         **knobs: house rules of the variant.
 
     Raises:
-        RulesError: unknown variant, knob or value, and the message lists the valid ones; or more games than fit into
-            the memory that is free.
+        RulesError: the variant, a knob or a value is unknown (the message lists the valid ones), or the games do not
+            fit into free memory.
     """
     return Engine(
         rules(variant, **knobs), num_games, seed=seed, num_hands=num_hands, auto_reset=auto_reset, start=start

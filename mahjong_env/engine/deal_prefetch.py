@@ -1,8 +1,8 @@
-"""Matches that are dealt before they begin, many at once: to deal costs nearly as much for one game as for fifty.
+"""Matches that are dealt ahead, many at once: dealing one game costs nearly as much as dealing fifty.
 
-A first hand is a function of seed, game and number of the hand (basics/chance.py), so that it does not matter when it
-is dealt. Later hands of a match depend on those before, and are dealt when they begin. In large batches enough hands
-end in every step, and the memory is better saved.
+A first hand is a function of the seed, the game and the number of the hand (basics/chance.py), so it does not matter
+when it is dealt. The later hands of a match depend on those before them, so they are dealt when they begin. In large
+batches enough hands end in every step, and dealing ahead would cost memory for little gain.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.state.arrays import State
 
 MOST_GAMES: Final = 1024
-"""The largest batches that deal ahead."""
+"""The largest batch that deals ahead."""
 _AT_ONCE: Final = 32
-"""Fewer games than this are dealt several matches ahead."""
+"""Batches of fewer games than this deal several matches ahead."""
 
 
 class DealPrefetch:
     """The next matches of the games of a batch, as far as they have been dealt."""
 
     def __init__(self, context: StepContext, *, at_random: bool) -> None:
-        """Deal nothing yet.
+        """Start with no match dealt.
 
         Args:
             context: the batch.
-            at_random: how matches begin, see `Rules.begin_match`.
+            at_random: how matches begin; see `Rules.begin_match`.
         """
         self._state, self._at_random = context.state, at_random
         number = len(self._state.seed)

@@ -1,4 +1,4 @@
-"""Redistributing what a seat has not seen: for search, and for the test that nothing leaks."""
+"""Redistribution of the tiles that a seat has not seen, for search and for the test that nothing leaks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def resample(
 ) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
-    Where ``present[i]`` is False a person who sits out looks from that seat, and has not seen its hand either.
-    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it. Every ``copies``
-    games in a row are copies of one position.
+    Where ``present[i]`` is False, a person who sits out looks from that seat and has not seen its hand either. With
+    ``opponent_hands``, the hands that change are then brought as near to a win as drawn from that prior. Every
+    ``copies`` games in a row are copies of one position.
 
-    Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
-    know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
-    that it is asked tells something about it. The looking seat keeps its own answer to an open question if it is the
-    best so far; where another's was better it has been overwritten, and all answers are forgotten.
+    Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats of which the looking seat
+    cannot know whether they have been asked already count as having passed. Another seat that is being asked right now
+    keeps its hand, because being asked reveals something about it. The looking seat keeps its own answer to an open
+    question if it is the best so far. If another's answer was better, it has overwritten the own one, and all answers
+    are forgotten.
     """
     if not games.size:
         return
@@ -48,10 +49,10 @@ def resample(
     _redistribute(context, games, kept, tiles, rng)
     if opponent_hands is not None:
         bring_nearer(state, context.rules, games, kept, opponent_hands, rng)
-    # Where the cards came from would tell all of them to anyone who knows the seed.
+    # The old seed, stream and hand number would reveal all cards, so they are replaced.
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     state.stream[games], state.hands_dealt[games] = 0, 0
-    # What others have answered is known to nobody.
+    # Nobody knows what the others have answered.
     is_own = present & (state.best_seat[games] == seats) & (state.best_precedence[games] > 0)
     others = games[~is_own]
     state.best_precedence[others], state.best_seat[others], state.best_action[others] = 0, NO_SEAT, 0
@@ -60,7 +61,7 @@ def resample(
 
 
 def _unseen(context: StepContext, games: Games, seats: Games, present: BoolArray) -> tuple[BoolArray, Int8Array]:
-    """[n, S] hands that stay as they are, and [n, 42] tiles of each kind in other hands, hidden kongs or the wall."""
+    """Return [n, S] the hands that stay as they are, and [n, 42] tiles of each kind in other hands, kongs or wall."""
     state = context.state
     is_own = (np.arange(state.num_seats) == seats[:, None]) & present[:, None]
     kept = is_own.copy()
@@ -69,7 +70,7 @@ def _unseen(context: StepContext, games: Games, seats: Games, present: BoolArray
     sight = VisibleState(state, context.rules, games, seats, present)
     tiles = sight.unseen_tiles
     if context.rules.uses_flowers:
-        # Flowers stay where they are, those too that another seat has just laid open, unseen by this one as yet.
+        # Flowers stay where they are, also those that another seat has just laid open and this one has not seen yet.
         tiles = tiles + over_slots(sight.flowers) - state.flowers[games].sum(axis=1, dtype=np.int8)
     row, other = np.nonzero(kept & ~is_own)  # at most one in each row
     tiles[row, :NUM_KINDS] -= state.hand[games[row], other]
@@ -111,7 +112,7 @@ def _redistribute(
     upto = np.where(kept, 0, hands.sum(axis=2, dtype=np.int8)).cumsum(axis=1, dtype=np.int16)
     keys = _keys(unseen[:, ~is_flower], np.flatnonzero(~is_flower), rng)  # flowers are in no hand
     tiles, place = _tiles(keys), np.arange(keys.shape[1], dtype=np.int16)
-    # All hands are counted at once; what lies behind their tiles counts for one seat more, absent tiles (-1) for none.
+    # All hands are counted at once. Tiles beyond the hands count for one extra seat; absent tiles (-1) for none.
     in_hand = int(upto[:, -1].max(initial=0))
     owner = np.zeros((n, in_hand), np.int8)
     for seat in range(seats):
@@ -126,14 +127,14 @@ def _redistribute(
 
     is_rest = (place >= upto[:, -1:]) & (tiles != NO_TILE)
     if is_flower.any():
-        # Numbers behind the last one dealt are uniform from there on: flowers with such numbers mix evenly with them.
+        # Numbers behind the last one dealt are uniform from there on, so flowers with such numbers mix in evenly.
         last = np.where(upto[:, -1] > 0, keys[np.arange(n), upto[:, -1] - 1] >> np.uint64(8), 0)
         flowers = _keys(unseen[:, is_flower], np.flatnonzero(is_flower), rng, above=last / _NUMBERS)
         keys[~is_rest] = _ABSENT
         tiles = _tiles(np.sort(np.concatenate([keys, flowers], axis=1), axis=1))
         is_rest = tiles != NO_TILE
     is_left = state.undrawn(games)
-    walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
+    walls = np.full((n, length), NO_TILE, np.int8)  # the drawn part is erased, as it would show who was dealt what
     walls[is_left] = tiles[is_rest]
     state.wall[games] = walls
 
@@ -150,7 +151,7 @@ def _keys(
     Args:
         counts: [n, k] how many tiles of each kind there are.
         kinds: [k] the kinds.
-        rng: where chance comes from.
+        rng: the source of randomness.
         above: [n] the numbers of each row are uniform from here to 1; None: from 0.
 
     Returns:
@@ -178,12 +179,12 @@ def _tiles(keys: NDArray[np.uint64]) -> Int8Array:
 
 
 def _follow_up(context: StepContext, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:
-    """Bring what follows from the hands up to date: codes, flags, the drawn tile, who may be asked."""
+    """Update what follows from the hands: codes, flags, the drawn tile, who may be asked."""
     state = context.state
     state.code[games] = encode(state.natural_hands(games))
     row, seat = np.nonzero(~kept)
     update_tenpai(context, state.seats(games[row], seat))
-    # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
+    # A seat in its turn holds its drawn tile, so whether it was one tile away before is judged without the flag.
     phase = state.phase[games]
     in_turn = (phase == Phase.TURN) | (phase == Phase.OPENING)
     turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]

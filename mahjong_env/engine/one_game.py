@@ -1,16 +1,17 @@
-"""The common way through a step of few games in plain Python: there a call of numpy takes longer than the work.
+"""The fast path of a step for few games, in plain Python: there, one call of numpy takes longer than the work itself.
 
-Discards, passes, chows and pungs, and the draws that follow, on the same memory as the phases. A game whose step could
-lead to anything else (a kong, a complete hand, a question that only some variants ask) is left untouched, and goes the
-way of the phases (`mahjong_env.engine.step`). So nothing is scored or dealt here; of the end of a hand, only its last
-discard is played.
+It plays discards, passes, chows, pungs and the draws that follow, on the same memory as the phases. A game whose step
+could lead to anything else (a kong, a complete hand, a question that only some variants ask) is left untouched and
+takes the way of the phases (`mahjong_env.engine.step`). So nothing is scored or dealt here; of the end of a hand, only
+the last discard is played.
 
-What is said twice stands in the phases as the rule, and here as its copy: what a discard, a draw and a claim write
-(`phases.turn`, `draw`, `claims`, `grants`, and the verbs of `State`), and which actions are legal (`phases.masks`). Who
-may claim what is read from the tables of `claim_rules`, and what a variant says of marks and shapes from its own
-declarations. `tests/engine/test_one_game.py` and ``make proof`` play both ways and compare all arrays.
+Some rules therefore exist twice. The phases define what a discard, a draw and a claim write (`phases.turn`, `draw`,
+`claims`, `grants`, and the verbs of `State`) and which actions are legal (`phases.masks`); the code here is a copy. Who
+may claim what is read from the tables of `claim_rules`, and a variant's marks and shapes from its own declarations.
+`tests/engine/test_one_game.py` and ``make proof`` play both ways and compare all arrays.
 
-A variant that answers a question of this way with code of its own is played by the phases alone (`can_play`).
+A variant that answers one of the questions of this path with code of its own is played by the phases alone
+(`can_play`).
 """
 
 from __future__ import annotations
@@ -62,10 +63,10 @@ from mahjong_env.state.arrays import (
 )
 
 MOST_GAMES: Final = FEW_GAMES
-"""The largest batches that are played like this; in larger ones numpy is faster."""
+"""The largest batch that is played like this; in larger ones numpy is faster."""
 
 NOT_ASKED: Final = ("on_discard", "limit_claims", "limit_turn", "may_win_at_once", "unclaimable")
-"""Questions that are not asked on this way, or only where a seat has a mark (`only_with_marks`).
+"""Questions that are not asked on this path, or only where a seat has a mark (`only_with_marks`).
 
 `tiles_short` is asked as `Rules.tiles_short_of_one`; `on_flower` and `concealed_kong_kinds` are asked as they are.
 """
@@ -81,7 +82,7 @@ _RANK_OF_CLAIM: Final = dict(enumerate(RANK_OF_ACTION.tolist(), CHOW_LOW))
 _SETS: Final = SETS_OF_EQUALS.tolist()
 _MAY_KONG: Final = int(MAY_KONG)
 _NO_FLOWERS: Final = memoryview(bytes(NUM_ALL_KINDS)).cast("b")
-# By kind: the two tiles that make a run with it, and the option bit.
+# By kind: the two tiles that make a run with it, and the option bit of that chow.
 _PAIRS_BESIDE: Final = ((0, 1, MAY_CHOW_HIGH), (1, 2, MAY_CHOW_MIDDLE), (2, 3, MAY_CHOW_LOW))
 _RUNS: Final = [
     [
@@ -91,14 +92,14 @@ _RUNS: Final = [
     ]
     for kind in range(NUM_KINDS)
 ]
-# By the tiles of a kind that are held: whether it may be discarded.
+# By the number of tiles of a kind in the hand: whether it may be discarded.
 _MAY_DISCARD: Final = bytes([0, *[1] * 255])
 _ONLY_DISCARDS: Final = bytes(NUM_ACTIONS - NUM_KINDS)
 _MASKS: Final = [mask.tobytes() for mask in MASKS_OF_OPTIONS]
 
 
 def can_play(rules: Rules) -> bool:
-    """Whether there is one wall, and the variant leaves the questions of this way alone or has declared its answers."""
+    """Whether there is one wall, and the variant leaves the questions of this path alone or declares its answers."""
     kind = type(rules)
     if rules.has_private_walls:
         return False
@@ -110,19 +111,19 @@ def can_play(rules: Rules) -> bool:
 
 
 def _answers_both(kind: type[Rules], question: str, of_one: str) -> bool:
-    """Whether the second question is answered where the first one is, or later."""
+    """Whether the second question is answered by the class that answers the first one, or by a subclass of it."""
     answers = [name for base in kind.__mro__ for name in (of_one, question) if name in vars(base)]
     return answers[0] == of_one
 
 
 class FewGames:
-    """The games of a small batch, one by one, in plain Python.
+    """The games of a small batch, played one by one in plain Python.
 
-    All methods take the number of the game (``g``); ``at`` is the number of a seat in the batch.
+    Methods take the number of the game (``g``); ``at`` is the number of a seat in the batch.
     """
 
     def __init__(self, context: StepContext) -> None:
-        """Look at the memory of the games, whose rules `can_play`."""
+        """Look at the memory of the games, whose rules must be ones that `can_play` accepts."""
         state, rules, self._context = context.state, context.rules, context
         self._state, self._rules, self._words = state, rules, facts_for_one()
         short_of_one = rules.tiles_short_of_one()
@@ -148,7 +149,7 @@ class FewGames:
     # --- Steps ----------------------------------------------------------------------------------------------------
 
     def read(self, actions: Any, games: Any) -> list[tuple[int, int]] | None:
-        """The games that are not over, and their actions, if all is as it should be; None: look closer."""
+        """Return the games that are not over, with their actions; None where the arguments need a closer check."""
         if type(actions) is np.ndarray and actions.ndim == 1 and actions.dtype.kind in "iu":
             actions = actions.tolist()
         elif type(actions) is not list:
@@ -168,29 +169,29 @@ class FewGames:
         return chosen
 
     def play(self, chosen: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
-        """Play one legal action in each of these games that are not over.
+        """Play one legal action in each of these games, which are not over.
 
         Returns:
-            What was left alone; and the games whose hand ends with the discard that was played.
+            The games and actions that were left alone, and the games whose hand ends with the discard just played.
         """
         ended: list[int] = []
         return [each for each in chosen if not self._play(*each, ended)], ended
 
     def play_one(self, action: int) -> bool:
-        """Whether the action is legal in the first game, and was played without ending a hand; else it is untouched."""
+        """Play an action in the first game if it is legal and ends no hand; return whether it was played."""
         return 0 <= action < NUM_ACTIONS and bool(self._lines.mask[action]) and self._play(0, action, None)
 
     def _play(self, g: int, action: int, ended: list[int] | None) -> bool:
-        """Whether the game was played; else it is untouched. ``ended``: see `_discard`."""
+        """Play an action and return whether it was played; else the game is untouched. ``ended``: see `_discard`."""
         phase = self._lines.phase[g]
         if phase == _TURN:
             return action < CONCEALED_KONG and self._discard(g, action, ended)
         return bool(phase == _CLAIM) and action != WIN and action != KONG and self._answer(g, action)
 
     def _discard(self, g: int, kind: int, ended: list[int] | None) -> bool:
-        """`phases.turn._discard` and `phases.claims.offer_discards`.
+        """See `phases.turn._discard` and `phases.claims.offer_discards`.
 
-        A game whose hand ends is added to ``ended``; None: no hand may end.
+        A game whose hand ends is added to ``ended``; with None, no hand may end.
         """
         lines, seats = self._lines, self._seats
         seat, base, wild = lines.actor[g], g * seats, lines.wild[g]
@@ -204,7 +205,7 @@ class FewGames:
             wanted = self._options_of_others(base, seat, kind, wild)
             if wanted is None:
                 return False
-            if is_last:  # it could only be won
+            if is_last:  # the last discard can only be won
                 wanted = b""
         following = seat + 1 if seat + 1 < seats else 0
         tile = -1
@@ -249,7 +250,7 @@ class FewGames:
         return True
 
     def _left(self, g: int) -> int:
-        """`State.left`."""
+        """See `State.left`."""
         lines = self._lines
         return self._wall_size - lines.front[g] - lines.back[g] - lines.reserve[g]
 
@@ -258,7 +259,7 @@ class FewGames:
         return self._lines.marks[g * size : (g + 1) * size].tobytes() != self._no_marks
 
     def _limited(self, g: int, base: int, giver: int, wanted: bytes) -> bytes:
-        """What `Rules.limit_claims` leaves of the options of all seats."""
+        """Return the options of all seats that `Rules.limit_claims` leaves."""
         others = self._state.seats_after(np.array([g]), np.array([giver]), self._seats - 1)
         options = np.frombuffer(wanted, np.int8)[others.seat]
         self._rules.limit_claims(self._state, others, options)
@@ -269,9 +270,9 @@ class FewGames:
         return limited.tobytes()
 
     def _options_of_others(self, base: int, giver: int, kind: int, wild: int) -> bytes | None:
-        """The options of all seats when a tile is discarded, empty for none; None if the tile completes a hand.
+        """Return the options of all seats on a discard, empty for none; None if the tile completes a hand.
 
-        `phases.claims._sets_wanted` and `claim_rules.sets_wanted`.
+        See `phases.claims._sets_wanted` and `claim_rules.sets_wanted`.
         """
         lines, seats = self._lines, self._seats
         if 1 in lines.is_tenpai[base : base + seats].tobytes():
@@ -301,9 +302,9 @@ class FewGames:
         return b"" if wanted is None else bytes(wanted)
 
     def _asked_first(self, base: int, giver: int) -> tuple[int, int]:
-        """The seat that is asked next, and the precedence of its best option; -1 and 0 for nobody.
+        """Return the seat that is asked next, and the precedence of its best option; -1 and 0 for nobody.
 
-        `claim_rules.seats_to_ask_first`.
+        See `claim_rules.seats_to_ask_first`.
         """
         seats, first, best = self._seats, NO_SEAT, 0
         for seat, options in enumerate(self._lines.options[base : base + seats]):
@@ -314,13 +315,13 @@ class FewGames:
         return first, best
 
     def _ask(self, g: int, base: int, seat: int) -> None:
-        """Wait for the answer of a seat; its mask: `phases.masks._write_questions`."""
+        """Wait for the answer of a seat; for its mask see `phases.masks._write_questions`."""
         lines, mask = self._lines, g * NUM_ACTIONS
         lines.actor[g] = seat
         lines.mask[mask : mask + NUM_ACTIONS] = _MASKS[lines.options[base + seat]]
 
     def _answer(self, g: int, action: int) -> bool:
-        """`phases.claims.take_answers`."""
+        """See `phases.claims.take_answers`."""
         lines, seats = self._lines, self._seats
         base, seat, giver = g * seats, lines.actor[g], lines.offered_by[g]
         heard = 0 if action == PASS else _RANK_OF_CLAIM[action] * 4 + 3 - (seat - giver - 1) % seats
@@ -357,7 +358,7 @@ class FewGames:
         return True
 
     def _grant(self, g: int, base: int, giver: int, kind: int, left: int) -> None:
-        """A chow or pung: `phases.grants`, `State.take_discard` and `State.lay_meld`."""
+        """Carry out a chow or pung; see `phases.grants`, `State.take_discard` and `State.lay_meld`."""
         lines, slots = self._lines, self._slots
         claimer, action = lines.best_seat[g], lines.best_action[g]
         at, other = base + claimer, base + giver
@@ -395,7 +396,7 @@ class FewGames:
         self._write_turn(g, at, may_kong=False)
 
     def _begin_turn(self, g: int, seat: int, drawn: int, left: int) -> None:
-        """A turn after a draw or a claim, as every turn begins; ``left`` are the drawable tiles before the draw."""
+        """Begin a turn after a draw or a claim; ``left`` is the number of drawable tiles before the draw."""
         lines = self._lines
         lines.left_before_draw[g] = left
         lines.phase[g], lines.actor[g], lines.turn[g] = _TURN, seat, seat
@@ -403,7 +404,7 @@ class FewGames:
         lines.kong_draws[g], lines.flower_draw[g] = 0, 0
 
     def _note(self, g: int, seat: int, event: int, what: int) -> None:
-        """`State.note`."""
+        """See `State.note`."""
         lines = self._lines
         number = lines.num_exposed[g]
         lines.num_exposed[g] = number + 1
@@ -413,7 +414,7 @@ class FewGames:
     # --- Drawing --------------------------------------------------------------------------------------------------
 
     def _tile_to_come(self, g: int, at: int, wild: int, left: int) -> int:
-        """The tile that a seat is about to draw, flowers replaced; -1 if that is a matter for the phases."""
+        """Return the tile that a seat is about to draw, after flowers; -1 where only the phases can tell."""
         lines, wall = self._lines, g * self._wall_size
         tile = lines.wall[wall + lines.front[g]]
         if self._is_flower[tile]:
@@ -430,7 +431,7 @@ class FewGames:
         return tile
 
     def _draw(self, g: int, base: int, seat: int, tile: int, left: int) -> None:
-        """A turn begins with the draw of a tile (see `_tile_to_come`): `phases.draw`."""
+        """Begin a turn with the draw of a tile (see `_tile_to_come`); see `phases.draw`."""
         lines, at = self._lines, base + seat
         front = lines.front[g]
         self._begin_turn(g, seat, tile, left)
@@ -447,7 +448,7 @@ class FewGames:
         self._write_turn(g, at, may_kong=left > 1)
 
     def _replace_flowers(self, g: int, at: int, tile: int) -> int:
-        """`phases.draw._replace_flowers`; how many there were."""
+        """Replace flowers and return how many there were; see `phases.draw._replace_flowers`."""
         lines, number = self._lines, self._num_marks
         fresh, end = g * NUM_ALL_KINDS, (g + 1) * self._wall_size
         lines.fresh_flowers[fresh : fresh + NUM_ALL_KINDS] = _NO_FLOWERS
@@ -471,7 +472,7 @@ class FewGames:
         return self._lines.hand[at * NUM_KINDS + wild] if wild >= 0 else 0
 
     def _short(self, at: int, wilds: int, kind: int = -1) -> int:
-        """Tiles that a hand lacks, with one more natural tile where given (`Rules.tiles_short`)."""
+        """Return the tiles that a hand lacks, with one more natural tile where given (`Rules.tiles_short`)."""
         lines, words = self._lines, self._words
         codes = lines.code[at * 4 : at * 4 + 4].tolist()
         if kind >= 0:
@@ -481,7 +482,7 @@ class FewGames:
         return self._short_of_one((one, two, three, four), total, with_pair, wilds, lines.num_melds[at])
 
     def _write_turn(self, g: int, at: int, *, may_kong: bool) -> None:
-        """`phases.masks._write_turns`."""
+        """See `phases.masks._write_turns`."""
         lines = self._lines
         if (self._limits_turns or lines.can_win[g]) and self._has_marks(g):
             write_masks(self._context, np.array([g]))

@@ -1,9 +1,9 @@
-"""Opponents' hands in determinizations (`View.worlds`): as near to a win as such hands are by then.
+"""Opponents' hands in determinizations (`View.worlds`): as near to a win as such hands usually are by then.
 
-Unseen tiles, dealt at random, make hands as far from a win as at the deal, however late it is. `OpponentHands` holds
-the prior of their distances; `bring_nearer` exchanges tiles of hidden hands with tiles of the wall, one that can be
-spared for one that helps, until each is as near as drawn. The prior that is shipped, counted from played hands, is
-`mahjong_agents.search.opponent_hands`.
+If unseen tiles are dealt at random, the hands are as far from a win as right after the deal, however late it is.
+`OpponentHands` holds a prior of their distances. `bring_nearer` exchanges tiles of hidden hands with tiles of the wall,
+one that can be spared for one that helps, until each hand is as near as the prior has drawn. The prior that is shipped,
+counted from played hands, is `mahjong_agents.search.opponent_hands`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _MOST_EXCHANGES: Final = 9
 
 @dataclass(frozen=True)
 class OpponentHands:
-    """The prior of the distances of opponents' hands from a win.
+    """A prior of how far opponents' hands are from a win.
 
     Attributes:
-        chances: [T, M, D] float64: after T discards of its seat (those after more are like the last ones) and with M
-            melds, the chance that a hand lacks D tiles of sets and a pair; the last axis sums to 1.
+        chances: [T, M, D] float64, the probability that a hand lacks D tiles of sets and a pair after T discards of
+            its seat and with M melds. Later turns are treated like the last one; the last axis sums to 1.
     """
 
     chances: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Check the chances."""
+        """Check that the chances are probabilities."""
         chances = self.chances
         is_array = isinstance(chances, np.ndarray) and chances.ndim == 3 and chances.dtype.kind in "fiu"
         if not is_array or not chances.size or not np.isfinite(chances).all() or (chances < 0).any():
@@ -47,7 +47,7 @@ class OpponentHands:
             raise ViewError("chances of opponent_hands sum to 1 over the distances")
 
     def draw(self, turns: NDArray[Any], melds: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw [n] distances."""
+        """Draw [n] distances for hands after [n] turns and with [n] melds."""
         last_turn, last_meld = self.chances.shape[0] - 1, self.chances.shape[1] - 1
         upto = self.chances[np.minimum(turns, last_turn), np.minimum(melds, last_meld)].cumsum(axis=1)
         drawn: NDArray[np.intp] = (upto[:, :-1] <= rng.random(len(turns))[:, None]).sum(axis=1)
@@ -57,15 +57,17 @@ class OpponentHands:
 def bring_nearer(
     state: State, rules: Rules, games: Games, kept: BoolArray, opponent_hands: OpponentHands, rng: np.random.Generator
 ) -> None:
-    """Exchange tiles of hands with the wall, in place, until they are as near as drawn; codes are left to the caller.
+    """Exchange tiles of hands with the wall, in place, until the hands are as near to a win as drawn.
+
+    The caller has to update the codes of the hands.
 
     Args:
-        state: the games, their hidden tiles already drawn anew.
-        rules: what is played.
+        state: the games, whose hidden tiles have already been drawn anew.
+        rules: the rules played.
         games: [n] games.
         kept: [n, S] hands that stay as they are.
-        opponent_hands: how near the others shall be.
-        rng: where chance comes from.
+        opponent_hands: the prior of the distances of the other hands.
+        rng: the source of randomness.
     """
     for seat in range(state.num_seats):
         row = np.flatnonzero(~kept[:, seat])
@@ -75,7 +77,7 @@ def bring_nearer(
 
 
 def distances_of_hands(state: State, rules: Rules, games: Games, seats: Games) -> NDArray[np.int8]:
-    """Return [n] how many tiles of sets and a pair hands lack."""
+    """Return [n] the number of tiles of sets and a pair that hands lack."""
     short, wilds = _nearest(state, rules, games, seats)
     return np.maximum(short.short - wilds, np.int8(0))
 

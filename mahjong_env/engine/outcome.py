@@ -1,4 +1,4 @@
-"""Results of a step, and of the hands that ended in it."""
+"""The results of a step, and the hands that ended in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Entries: TypeAlias = list[tuple[str, int | float]]
-"""The rows that one hand scored: names and values."""
+"""The scoring rows of one hand: names and values."""
 
 # Indexed by Source; -1, the last entry, is a drawn hand.
 _WORDS = np.array([*(source.word for source in Source), ""])
@@ -30,7 +30,7 @@ _WORDS = np.array([*(source.word for source in Source), ""])
 
 @dataclass(frozen=True)
 class Outcome:
-    """The hands that ended in a step, one a row, in the order of their games.
+    """The hands that ended in a step, one in each row, in the order of their games.
 
     Attributes:
         game: [n] number of the game.
@@ -39,10 +39,10 @@ class Outcome:
         from_seat: [n] int8 person who gave the winning tile, -1 if nobody did.
         tile: [n] int8 kind of the winning tile, -1 if there is none.
         value: [n] int64 value of the winning hand (`HandScore.points`), 0 after a draw.
-        payments: [n, P] int32 what the win moved; kongs that were paid at once are not in it.
+        payments: [n, P] int32 payments for the win, by person; kongs that were paid at once are not included.
         points: [n, P] int32 running points after the hand.
-        rows: [n] for each hand the rows scored, a list of (name, value) pairs.
-        receipts: [n] for each hand how its points add up, `shares` by person; None after a draw.
+        rows: [n] the scoring rows of each hand, a list of (name, value) pairs.
+        receipts: [n] how the points of each hand add up, with `shares` by person; None after a draw.
     """
 
     game: Games
@@ -62,12 +62,12 @@ class Outcome:
 
     @staticmethod
     def empty(people: int) -> Outcome:
-        """No hand ended."""
+        """Return an outcome in which no hand ended."""
         return _nothing(people)
 
     @classmethod
     def collect(cls, ended: list[Ended], rules: Rules, state: State) -> Outcome:
-        """Put the records of a step together; seats become persons, points are read before the next deal."""
+        """Collect the hands that ended in a step; seats become persons, and points are read before the next deal."""
         if not ended:
             return cls.empty(rules.people)
         games = np.concatenate([end.games for end in ended])
@@ -99,8 +99,8 @@ class Outcome:
 
 
 def persons_at(rules: Rules, person_at: Int8Array, seat: Int8Array) -> Int8Array:
-    """[n] int8 who sits on the seats [n], -1 for no seat, where ``person_at`` [n, S] sit; a fresh array."""
-    if not rules.people_move:  # everybody has the seat of his number
+    """Return [n] int8 the persons on seats [n], -1 for no seat, where ``person_at`` [n, S] sit; a fresh array."""
+    if not rules.people_move:  # everybody's seat has the person's number
         return seat.copy()
     place = np.arange(0, person_at.size, person_at.shape[1]) + np.maximum(seat, 0)
     return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
@@ -121,10 +121,10 @@ def _receipt(rules: Rules, end: Ended, hand: int) -> Receipt | None:
 
 
 class _OfHands(Sequence[Any]):
-    """What is said of each hand when it is looked at: most callers never do."""
+    """Something about each hand that is worked out when it is looked at, which most callers never do."""
 
     def __init__(self, say: Callable[[Ended, int], Any], hands: Sequence[tuple[Ended, int]]) -> None:
-        """Keep what says it of a hand, which is named by its part and its place there."""
+        """Keep the function that works it out, and the hands, each named by its part and its place in it."""
         self._say, self._hands = say, hands
 
     def __len__(self) -> int:
@@ -163,13 +163,13 @@ def _nothing(people: int) -> Outcome:
 
 @dataclass(slots=True)
 class StepResult:
-    """The result of a step, one row for each game stepped.
+    """The result of a step, with one row for each game stepped.
 
     Attributes:
         rewards: [n, P] int32 points that changed hands, by person; each row sums to zero.
-        hand_over: [n] bool a hand ended (and, if the match goes on, the next one has been dealt).
-        done: [n] bool the match ended.
-        truncated: [n] bool it was cut short, which only happens to matches that end by points.
+        hand_over: [n] bool, whether a hand ended (if the match goes on, the next one has been dealt).
+        done: [n] bool, whether the match ended.
+        truncated: [n] bool, whether it was cut short, which happens only to matches that end by points.
         outcome: the hands that ended.
     """
 
@@ -181,16 +181,16 @@ class StepResult:
 
 
 def hand_info(outcome: Outcome, place: int) -> dict[str, Any]:
-    """The hand in one row of an outcome.
+    """Describe the hand in one row of an outcome.
 
     Args:
         outcome: the hands that ended in a step.
         place: the row.
 
     Returns:
-        ``winner`` (person, -1 after a draw), ``source`` ("draw", "discard", "kong", "flowers" or ""), ``from_seat``
-        (person, -1 if nobody gave the winning tile), ``tile`` (kind, -1 for none), ``value``, ``payments`` and
-        ``points`` (one integer for each person), ``rows`` (a tuple of (name, value) pairs).
+        A dictionary: ``winner`` (person, -1 after a draw), ``source`` ("draw", "discard", "kong", "flowers" or ""),
+        ``from_seat`` (person, -1 if nobody gave the winning tile), ``tile`` (kind, -1 for none), ``value``,
+        ``payments`` and ``points`` (one integer for each person), ``rows`` (a tuple of (name, value) pairs).
     """
     return {
         "winner": int(outcome.winner[place]),

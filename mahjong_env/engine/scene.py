@@ -21,24 +21,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Deal:
-    """The start of a hand. What is not named is shuffled from the seed.
+    """The start of a hand; whatever it does not name is shuffled from the seed.
 
     Attributes:
-        hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
-            than the others:
-            the last one is his first draw. Flowers named in a hand are replaced as in play.
-        draws: the next tiles of the wall, in order, after the dealer's first. Where seats have private walls: a text
-            for each seat, the next tiles of its wall, replacements among them; or one text, a tile for each in turn.
+        hands: the tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
+            than the others: the last one is then the dealer's first draw. Flowers named in a hand are replaced as
+            in play.
+        draws: the next tiles of the wall, in order, after the dealer's first draw. Where seats have private walls,
+            either a text for each seat, with the next tiles of its wall (replacements included), or one text with a
+            tile for each seat in turn.
         replacements: the tiles drawn as replacements, in order.
-        indicator: the tile turned up (where several are turned up because of flowers, all of them in order).
+        indicator: the tile turned up; where flowers cause several to be turned up, all of them in order.
         wild: the wild kind, instead of the indicator that leads to it.
-        dealer: seat of the dealer; None: the seat that names one tile more, or else from the seed.
+        dealer: seat of the dealer; None for the seat that names one tile more, or otherwise one drawn from the seed.
         dealer_streak: hands for which the dealer has already kept the deal; None: as the match begins.
         round_wind: "1z" to "4z"; None: as the match begins.
         house_winds: the wind of each seat, such as "1z 2z 3z 4z"; None: as the variant seats them.
         running_points: points of each person before the hand.
-        tiles_left: drawable tiles at the first decision; None: as many as there are. Private walls have the shares of
-            them that would be drawn in turn.
+        tiles_left: drawable tiles at the first decision; None for all of them. With private walls, each wall keeps
+            the share that would be drawn from it in turn.
     """
 
     hands: Sequence[str] = ()
@@ -56,19 +57,19 @@ class Deal:
 
 @dataclass(frozen=True)
 class Scene:
-    """A deal that has been read and found possible for a variant."""
+    """A deal that has been read and is possible in a variant."""
 
     rules: Rules
     deal: Deal
     hands: list[list[int]]
-    draws: list[int]  # NO_TILE where none is named
+    draws: list[int]  # NO_TILE where no tile is named
     replacements: list[int]
     indicators: list[int]
     round_wind: int | None
     house_winds: list[int] | None
 
     def set_match(self, state: State, game: int) -> None:
-        """Dealer, streak, round wind and points, as far as they are named."""
+        """Set the dealer, streak, round wind and points that the deal names."""
         deal = self.deal
         if deal.dealer is not None:
             state.dealer[game] = deal.dealer
@@ -82,18 +83,18 @@ class Scene:
             state.floored[game] = True
 
     def set_winds(self, state: State, game: int) -> None:
-        """House winds, if they are named."""
+        """Set the house winds, if the deal names them."""
         if self.house_winds is not None:
             state.house_wind[game] = self.house_winds
 
     def shorten(self, state: State, game: int) -> None:
-        """Leave only as many drawable tiles as were asked for."""
+        """Reduce the drawable tiles to the number that the deal asks for."""
         if self.deal.tiles_left is not None:
             left = int(state.left(np.array([game]))[0])
             state.reserve[game] += max(left - self.deal.tiles_left, 0)
 
     def arrange(self, shuffled: Int8Array) -> Int8Array:
-        """[W] a shuffled wall, reordered so that every named tile lies where it will be drawn."""
+        """Reorder a shuffled wall [W] so that every named tile lies where it will be drawn."""
         rules = self.rules
         size, seats, length = rules.hand_size, rules.seats, len(shuffled)
         wall = np.full(length, NO_TILE, np.int8)
@@ -106,7 +107,7 @@ class Scene:
         place = turned + self.turns_up_more
         wall[place : place + len(self.draws)] = self.draws
         wall[length - len(self.replacements) :] = self.replacements[::-1]
-        # What was not named takes the free places, in its shuffled order.
+        # The tiles that were not named take the free places, in their shuffled order.
         named = Counter(wall[wall != NO_TILE].tolist())
         rest = []
         for kind in shuffled.tolist():
@@ -116,7 +117,7 @@ class Scene:
                 rest.append(kind)
         free = np.flatnonzero(wall == NO_TILE)
         wall[free] = rest
-        # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
+        # An indicator that a scene leaves to chance is never a flower: that would shift the draws that the scene names.
         if self.turns_up_more and rules.flower_kinds[wall[turned]]:
             others = free[~rules.flower_kinds[wall[free]]]
             other = others[np.argsort(others < turned, kind="stable")][0]  # a later one if there is one
@@ -125,13 +126,13 @@ class Scene:
 
     @property
     def turns_up_more(self) -> bool:
-        """Whether a tile that it does not name is turned up after those that it names."""
+        """Whether a tile that the deal does not name is turned up after those that it names."""
         rules, named = self.rules, self.indicators
         return rules.turns_indicator and (not named or bool(rules.flower_kinds[named[-1]]))
 
 
 def read_deals(deals: Deal | Sequence[Deal], rules: Rules, games: int) -> list[Scene]:
-    """Read deals for a number of games; `DealError` if one of them is impossible."""
+    """Read deals for a number of games; raise `DealError` if one of them is impossible."""
     if isinstance(deals, Deal):
         return [_read(deals, rules)] * games
     listed = list(deals) if isinstance(deals, Sequence) else []
@@ -201,7 +202,7 @@ def _read(deal: Deal, rules: Rules) -> Scene:
     unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
     if scene.turns_up_more and not unnamed:
         raise DealError("the deal leaves no tile to be turned up: name the indicator, or fewer other tiles")
-    # Flowers that were turned up before the indicator lie in the wall as well (`Scene.arrange`).
+    # Flowers turned up before the indicator also lie in the wall (`Scene.arrange`).
     room = int(rules.deck.sum()) - rules.seats * size - 1 - len(scene.indicators) - scene.turns_up_more
     if len(scene.draws) + len(scene.replacements) > room:
         raise DealError(
@@ -211,7 +212,7 @@ def _read(deal: Deal, rules: Rules) -> Scene:
 
 
 def _draws(deal: Deal, rules: Rules) -> list[int]:
-    """The next tiles of the wall; private walls lie in turns (`State.private_draws`)."""
+    """Return the next tiles of the wall; private walls lie in turns (`State.private_draws`)."""
     if isinstance(deal.draws, str):
         return parse_tiles(deal.draws)
     if not rules.has_private_walls:

@@ -1,4 +1,4 @@
-"""Snapshots: everything about a batch of games, frozen, as arrays or as bytes."""
+"""Snapshots: the full state of a batch of games, frozen, as arrays or as bytes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mahjong_env.basics.memory import free_memory
 from mahjong_env.ruleset.questions import Rules
 
 FORMAT: Final = 6
-"""Version of the layout of the arrays, of `Snapshot.to_bytes`, and of how the next hands follow from a seed."""
+"""Version of the layout of the arrays, of `Snapshot.to_bytes`, and of how later hands follow from a seed."""
 _HEADER = "header"
 _MOST_OF_A_HEADER: Final = 2**16
 _MOST_OF_A_GAME: Final = 2**15  # bytes; the shipped variants take about 5,000
-# Bytes begin with a mark that names the format, and the SHA-256 of all that follows: no changed bit goes unnoticed.
+# The bytes begin with a mark that names the format and the SHA-256 of the rest, so that any changed bit is noticed.
 _MARK: Final = b"mahjong_env snapshot "
 _OPENING: Final = _MARK + b"%d\n" % FORMAT
 _DIGEST_SIZE: Final = hashlib.sha256().digest_size
@@ -30,11 +30,11 @@ _DIGEST_SIZE: Final = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A frozen batch of games; it can be pickled and copied.
+    """A frozen batch of games, which can be pickled, copied and restored.
 
     Attributes:
-        header: variant, its version, knobs, number of games, hands of a match, format.
-        arrays: the arrays of `mahjong_env.state.arrays.State` by name, read-only copies.
+        header: variant, version of the variant, knobs, number of games, hands of a match, and format.
+        arrays: the arrays of `mahjong_env.state.arrays.State` by name, as read-only copies.
     """
 
     header: Mapping[str, Any]
@@ -42,14 +42,14 @@ class Snapshot:
 
     @classmethod
     def take(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Snapshot:
-        """Freeze copies of the arrays of games that the header describes (`describe_games`)."""
+        """Freeze copies of the arrays of games, with the header that describes them (`describe_games`)."""
         return _freeze(dict(header), {name: array.copy() for name, array in arrays.items()})
 
     def check_fits(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Check that the frozen games can be written into some games of a batch.
+        """Check that the snapshot can be written into some games of a batch.
 
         Args:
-            header: what describes those games (`describe_games`).
+            header: the description of those games (`describe_games`).
             arrays: the batch's arrays by name.
 
         Raises:
@@ -60,7 +60,7 @@ class Snapshot:
                 raise SnapshotError(f"the snapshot has no {what}, only {found!r}")
         for name, value in header.items():
             own = self.header.get(name)
-            if repr(own) != repr(value):  # of whatever type it is in a snapshot that somebody has made by hand
+            if repr(own) != repr(value):  # by repr: a snapshot made by hand may hold a value of any type
                 raise SnapshotError(f"the snapshot does not fit this engine: its {name} is {own!r}, not {value!r}")
         if set(self.arrays) != set(arrays):
             odd = ", ".join(sorted(set(self.arrays) ^ set(arrays)))
@@ -81,7 +81,7 @@ class Snapshot:
         return _freeze, (dict(self.header), dict(self.arrays))
 
     def to_bytes(self) -> bytes:
-        """The snapshot as bytes: a checksum, then a zip of plain arrays and a JSON header; no pickle."""
+        """Return the snapshot as bytes: a checksum, then a zip of plain arrays and a JSON header; no pickle."""
         buffer = io.BytesIO()
         header = np.frombuffer(json.dumps(dict(self.header)).encode(), np.uint8)
         np.savez_compressed(buffer, **{_HEADER: header}, **dict(self.arrays))  # type: ignore[arg-type]
@@ -90,10 +90,10 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
-        """Read `to_bytes`.
+        """Read a snapshot from the bytes that `to_bytes` returned.
 
         Raises:
-            SnapshotError: the bytes are no snapshot, are damaged, or are of another version.
+            SnapshotError: the bytes are not a snapshot, are damaged, or are of another version.
         """
         content = _content(data)
         try:
@@ -104,13 +104,13 @@ class Snapshot:
             arrays = read_arrays(content, _most_bytes(header.get("num_games")))
         except SnapshotError:
             raise
-        except Exception as error:  # the readers of zip, zlib, numpy and JSON share no error class
+        except Exception as error:  # zip, zlib, numpy and JSON have no base class of errors in common
             raise SnapshotError(f"these bytes are not a snapshot, or are damaged: {error}") from error
         return _freeze(header, {name: array for name, array in arrays.items() if name != _HEADER})
 
 
 def describe_games(rules: Rules, num_games: int, num_hands: int) -> dict[str, Any]:
-    """The header of a snapshot of such games; only games with the same header take it back."""
+    """Return the header of a snapshot of such games; only games with the same header can be restored from it."""
     return {
         "format": FORMAT,
         "variant": rules.name,

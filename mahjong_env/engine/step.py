@@ -9,18 +9,18 @@ from mahjong_env.engine.phases import claims, deal, draw, grants, masks, settle,
 from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.state.arrays import Phase
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _TURN, _STRANDED = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.STRANDED))
 
 
 def take_step(context: StepContext, games: Games, actions: Int64Array, last: Games) -> list[Ended]:
-    """Carry out one action in each game, and all that follows before somebody has to decide again.
+    """Carry out one action in each game, and everything that follows before a seat has to decide again.
 
     Args:
         context: the batch.
         games: [n] games that are not over.
         actions: [n] legal actions of the seats to act.
-        last: other games, whose hands have already ended with a discard that nobody can win on (`one_game`).
+        last: other games, whose hands have already ended with a discard on which nobody can win (`one_game`).
 
     Returns:
         The hands that ended; `settle.next_hands` and `deal` begin the next ones.

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 class Origin:
     """Where a view was taken: n positions of an engine, each with the seat that looks. Nothing is copied.
 
-    To have one is to have the table: views keep theirs where no attribute leads to it (`mahjong_env.observation.view`).
+    Code that holds an origin can read the whole table, so views keep theirs where no attribute leads to it
+    (`mahjong_env.observation.view`).
 
     Attributes:
         engine: the engine.
         games: [n] its games.
         seats: [n] the table seats that look.
         is_to_act: [n] whether that seat is to act.
-        moves: [n] how often each game had moved then (`Engine.moves`).
+        moves: [n] how often each game had moved at that time (`Engine.moves`).
     """
 
     engine: Engine
@@ -38,17 +39,17 @@ class Origin:
     moves: Int64Array
 
     def take(self, which: Any) -> Origin:
-        """Some of the positions: a boolean mask or indices."""
+        """Return some of the positions, by a boolean mask or indices."""
         return Origin(self.engine, self.games[which], self.seats[which], self.is_to_act[which], self.moves[which])
 
     def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:
-        """See `Engine.games_of`; the engine is the proof that the caller may know."""
+        """See `Engine.games_of`; holding the engine proves that the caller may know its games."""
         if engine is not self.engine:
             raise ViewError("this view was not taken of this engine")
         return self.games, self.moves
 
     def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
-        """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""
+        """Copy the games with everything that their seats have not seen drawn anew; see `View.worlds`."""
         if not is_integer(count) or count < 1:
             raise ViewError(f"the count of worlds is an integer from 1, not {count!r}")
         if not isinstance(rng, np.random.Generator):
@@ -66,7 +67,7 @@ class Origin:
             raise ViewError(f"row {waiting[0]}: the seat is not to act; worlds are drawn for seats that are")
         number = int(count) * len(self.games)
         try:
-            # Before numpy is asked: it ends the interpreter where numbers are too many to be counted.
+            # Checked first: numpy would end the interpreter where numbers are too large to be counted.
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False

@@ -1,1 +1,1 @@
-"""The shells: PettingZoo, Gymnasium, vector environments, and the agents that play along."""
+"""The environments (PettingZoo, Gymnasium, vector environments, OpenSpiel) and the agents that play in them."""

@@ -32,30 +32,31 @@ Observation = dict[str, Int8Array]
 
 
 class MahjongAEC(AECEnv[str, Any, Any]):
-    """One game; `<variant>_v0.raw_env` makes it, and `<variant>_v0.env` makes it with PettingZoo's wrappers around it.
+    """One game; `<variant>_v0.raw_env` makes it, and `<variant>_v0.env` adds PettingZoo's wrappers around it.
 
     **Agents**: "player_0", "player_1", ...: one for each person, the same one through a match. A person who sits
     out stays in ``agents``, is never asked and is paid nothing.
 
     **Observation**: ``{"observation": int8 [C, 34], "action_mask": int8 [109]}``: the planes of
-    `mahjong_env.OBSERVATION_PIECES`, and the legal actions (all 0 for those who are not to act).
+    `mahjong_env.OBSERVATION_PIECES`, and the legal actions (all 0 for an agent that is not to act).
 
-    **Action**: one of `mahjong_env.ACTIONS`. An illegal one raises `mahjong_env.IllegalActionError`; nothing has
-    changed then.
+    **Action**: one of `mahjong_env.ACTIONS`. An illegal one raises `mahjong_env.IllegalActionError` and changes
+    nothing.
 
     **Rewards**: the points paid in the step, by person; they sum to zero.
 
-    **End**: after ``num_hands`` hands, or as the variant ends its matches (``truncations`` if one was cut short).
+    **End**: after ``num_hands`` hands, or as the variant ends its matches (``truncations`` if a match was cut short).
 
-    **Infos**: a person who has not acted since a hand ended finds that hand in ``infos[agent]["outcome"]``, see
+    **Infos**: a person who has not acted since a hand ended finds that hand in ``infos[agent]["outcome"]``; see
     `mahjong_env.engine.outcome.hand_info`.
 
-    **Copies**: `copy.deepcopy` and `pickle` in the middle of a game give an environment that goes on as this one does.
-    ``env.unwrapped.engine.snapshot()`` and ``restore()`` go back as well, and cost less: all agents are then where the
-    game was, but what they had been paid since they acted last, and the hand that had ended, are not told again.
+    **Copies**: you can copy (`copy.deepcopy`) and pickle an environment in the middle of a game; the copy continues as
+    the original does. ``env.unwrapped.engine.snapshot()`` and ``restore()`` are a cheaper way to go back. After a
+    restore the game is where it was, but agents are not told again what they had been paid since they last acted, nor
+    how the last hand ended.
 
     Attributes:
-        engine: the game, as an engine of one. If somebody else changes it, the environment goes on from there.
+        engine: the game, as an engine of one game. If other code changes it, the environment continues from there.
         state_space: the space of `state`.
     """
 
@@ -81,7 +82,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             **knobs: house rules of the variant.
 
         Raises:
-            MahjongError: a value that is not valid; the message lists those that are.
+            MahjongError: a value is not valid; the message lists the valid ones.
         """
         super().__init__()  # type: ignore[no-untyped-call]
         played = read_arguments(MahjongAEC, variant, knobs)
@@ -109,30 +110,30 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self._last_receipt: Receipt | None = None
 
     def observation_space(self, agent: str) -> Space[Any]:
-        """The space of an agent's observations: the same object each time."""
+        """Return the space of an agent's observations, the same object each time."""
         return self.observation_spaces[self.possible_agents[self._person_of(agent)]]
 
     def action_space(self, agent: str) -> Space[Any]:
-        """The space of an agent's actions: the same object each time."""
+        """Return the space of an agent's actions, the same object each time."""
         return self.action_spaces[self.possible_agents[self._person_of(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a match.
 
         Args:
-            seed: any integer from 0; None: the next hands of the same seed.
-            options: "deal" may hold a `mahjong_env.Deal`, the start of the first hand; other keys are ignored. One that
-                cannot be dealt is a `DealError`, and nothing has changed.
+            seed: any integer from 0; None for the next hands of the same seed.
+            options: "deal" may hold a `mahjong_env.Deal`, the start of the first hand; other keys are ignored. A deal
+                that cannot be dealt raises `DealError` and changes nothing.
         """
         self.engine.deal_anew(seed=seed, deals=read_options(options).get("deal"))
         self._begin()
 
     def _begin(self) -> None:
-        """Take over the game that the engine has now: nothing has been paid, nothing is told of what was before."""
+        """Take over the game as the engine has it now: nothing has been paid, and earlier events are forgotten."""
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
-        is_over = bool(self.engine.state.actor[0] < 0)  # if somebody else has set the engine to such a moment
+        is_over = bool(self.engine.state.actor[0] < 0)  # if other code has set the engine to such a moment
         self.terminations = dict.fromkeys(self.agents, is_over)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
@@ -141,14 +142,14 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self._wait()
 
     def step(self, action: int | None) -> None:
-        """Play the action of ``agent_selection``; None for an agent whose match is over."""
+        """Play the action of ``agent_selection``; pass None for an agent whose match is over."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         try:
             result = self.engine.play_one(action)
-        except RecordError:  # it has been played
+        except RecordError:  # the action has been played all the same
             self._begin()
             raise
         self._cumulative_rewards[agent] = 0
@@ -161,7 +162,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self._wait()
 
     def _pay(self, result: StepResult) -> None:
-        """Tell the agents what they were paid, how the hand ended if it did, and whether the match did."""
+        """Tell the agents what they were paid, how the hand ended if it did, and whether the match ended."""
         rewards = result.rewards[0].tolist()
         self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
         if any(rewards):
@@ -191,18 +192,18 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in fresh arrays."""
+        """Return the observation of an agent, in fresh arrays."""
         person = self._person_of(agent)
         if person == self._to_act and not self.terminations.get(agent, True):
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
     def view(self, agent: str) -> View:
-        """The view of an agent, named arrays of one row, for inputs of one's own, agents and search; fresh arrays."""
+        """Return the view of an agent, as named arrays of one row: for your own inputs, for agents and for search."""
         return self.engine.view(seats=self._person_of(agent))
 
     def hidden(self, agent: str) -> Hidden:
-        """What an agent may not see, named arrays of one row, for critics and studies; see `Engine.hidden`."""
+        """Return what an agent may not see, as named arrays of one row, for critics; see `Engine.hidden`."""
         return self.engine.hidden(seats=self._person_of(agent))
 
     def _person_of(self, agent: str) -> int:
@@ -212,19 +213,19 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return person
 
     def state(self) -> Int8Array:
-        """Everything, for central critics, which may see what players may not.
+        """Return the full state, for central critics, which may see what players may not.
 
         Returns:
-            [P, C + C', 34] int8: for each person, in the order of ``possible_agents``, the planes that it sees, and
-            behind them those that it may not see (`mahjong_env.PRIVILEGED_PIECES`). A critic whose value is that of one
-            agent takes the agent's row, in which all seats stand as that agent counts them.
+            [P, C + C', 34] int8: for each person, in the order of ``possible_agents``, the planes that it sees,
+            followed by those that it may not see (`mahjong_env.PRIVILEGED_PIECES`). A critic that estimates the value
+            for one agent takes that agent's row, in which all seats are relative to it.
         """
         games, people = np.zeros(self.engine.num_people, np.intp), np.arange(self.engine.num_people)
         both = [self.engine.observe(games, people, privileged=privileged) for privileged in (False, True)]
         return np.concatenate(both, axis=1)
 
     def render(self) -> Any:
-        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
+        """Render the table with all hands open: as text, as [804, 750, 3] uint8 pixels, or on the terminal."""
         return render_game(self.engine, 0, self.render_mode, self._last_hand, self._last_receipt)
 
     def __repr__(self) -> str:
@@ -235,15 +236,15 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return game_svg(self.engine, 0, self._last_hand)
 
     def close(self) -> None:
-        """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
+        """Close the file of records, if there is one; an unfinished match is appended as it stands."""
         self.engine.close_record()
 
 
 class Guarded(OrderEnforcingWrapper[str, Any, Any]):
-    """PettingZoo's two wrappers, which refuse actions out of bounds and calls out of order.
+    """PettingZoo's two standard wrappers, which refuse actions out of bounds and calls out of order.
 
-    They look every attribute up through each other; here attributes, `last` and `step` go straight to the environment
-    where there is nothing to refuse, which a game of small steps notices.
+    The original wrappers look every attribute up through each other, which slows down a game of small steps. Here
+    attributes, `last` and `step` go straight to the environment wherever there is nothing to refuse.
     """
 
     def __init__(self, bare: AECEnv[str, Any, Any]) -> None:
@@ -283,16 +284,16 @@ class Guarded(OrderEnforcingWrapper[str, Any, Any]):
 
 
 def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: Any) -> Guarded:
-    """One game of a variant, wrapped; the other arguments are those of `MahjongAEC`.
+    """Make a wrapped environment of one game of a variant.
 
     Args:
-        variant: what is played.
-        on_illegal: "raise": an illegal action raises, and nothing has changed. "end": it ends the game for all, as in
-            PettingZoo's own board games; who played it is paid -3 sigma, which the others do not gain.
-        **arguments: see `MahjongAEC`.
+        variant: a name in `mahjong_env.VARIANTS`, or rules.
+        on_illegal: "raise": an illegal action raises an error and changes nothing. "end": it ends the game for all, as
+            in PettingZoo's own board games; the player who chose it is paid -3 sigma, which the others do not gain.
+        **arguments: those of `MahjongAEC`.
 
     Raises:
-        RulesError: another ``on_illegal``.
+        RulesError: ``on_illegal`` is neither.
     """
     check_choice("on_illegal", on_illegal, ON_ILLEGAL)
     bare = MahjongAEC(variant, **arguments)
@@ -302,23 +303,23 @@ def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: An
 
 
 def no_attribute(name: str) -> Any:
-    """Refuse a name that a module `<variant>_v0` does not have (its ``__getattr__``)."""
+    """Raise `AttributeError` for a name that a module `<variant>_v0` does not have (its ``__getattr__``)."""
     parallel = "; players act in turns here: pettingzoo.utils.conversions.turn_based_aec_to_parallel(env())"
     raise AttributeError(f"there is no attribute {name!r}{parallel if name == 'parallel_env' else ''}")
 
 
 def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Guarded]]:
-    """The two functions that a module `<variant>_v0` offers: ``raw_env``, and ``env`` with PettingZoo's wrappers.
+    """Return the two functions that a module `<variant>_v0` offers: ``raw_env`` and ``env``.
 
-    Both take the arguments of `MahjongAEC`, the variant excepted.
+    ``env`` adds PettingZoo's wrappers. Both take the arguments of `MahjongAEC` except for the variant.
     """
 
     def raw_env(**arguments: Any) -> MahjongAEC:
-        """One game as a bare PettingZoo environment; the arguments are those of `MahjongAEC`."""
+        """Make one game as a bare PettingZoo environment; for the arguments see `MahjongAEC`."""
         return MahjongAEC(variant, **arguments)
 
     def env(**arguments: Any) -> Guarded:
-        """The same, wrapped: actions out of bounds and calls out of order are refused; see `make_env`."""
+        """Make one game with PettingZoo's wrappers, which refuse actions out of bounds; see `make_env`."""
         return make_env(variant, **arguments)
 
     signature = inspect.signature(MahjongAEC)
@@ -327,5 +328,5 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
     knobs = [each for each in parameters if each.kind is each.VAR_KEYWORD]
     for_env = [*parameters[: len(parameters) - len(knobs)], on_illegal, *knobs]
     for function, its in ((raw_env, parameters), (env, for_env)):
-        setattr(function, "__signature__", signature.replace(parameters=its))  # noqa: B010 mypy knows it not
+        setattr(function, "__signature__", signature.replace(parameters=its))  # noqa: B010 unknown to mypy
     return raw_env, env

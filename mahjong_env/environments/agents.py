@@ -1,4 +1,4 @@
-"""Agents: what they are, how they are found by name or address, seated, asked and checked.
+"""Agents: what they are, how they are found by name or address, and how they are seated, asked and checked.
 
 A distribution registers an agent in the entry-point group `mahjong_env.agents`, under the name that users write::
 
@@ -6,7 +6,7 @@ A distribution registers an agent in the entry-point group `mahjong_env.agents`,
     cautious = "cautious_mahjong:CautiousAgent"
 
 This is the only place that knows names: environments, command lines, training and `mahjong_agents.make_agent` all ask
-here. Networks, rewards and added inputs of the user's own are found by address (``module:Name``, ``file.py:Name``) too.
+here. Your own networks, rewards and added inputs are also found here, by address (``module:Name``, ``file.py:Name``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Annotation = Mapping[str, Any]
 
 @runtime_checkable
 class Opponent(Protocol):
-    """Anything that can sit at a table; an attribute ``name`` says what messages and tables call it."""
+    """Anything that can sit at a table; an attribute ``name`` is what messages and tables call it."""
 
     def act(self, view: View, rng: np.random.Generator) -> Any:
         """Choose [n] legal actions for the n seats of a view."""
@@ -50,12 +50,12 @@ class ExplainingAgent(Opponent, Protocol):
     """An opponent that can also explain its choices."""
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Annotation | None]]:
-        """Choose [n] actions as `act` does, with the same chance; and for each a note for its record, or None."""
+        """Choose [n] actions as `act` does, with the same randomness, and for each a note for its record, or None."""
         ...
 
 
 class RandomAgent:
-    """Plays any legal action, all of them equally likely; wins and passes included."""
+    """Plays any legal action with equal probability, wins and passes included."""
 
     name = "random"
 
@@ -65,10 +65,10 @@ class RandomAgent:
 
 
 def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
-    """[n] int64 one True of every row of a mask [n, A], all of them equally likely; n numbers are drawn.
+    """Draw one True of every row of a mask [n, A], all equally likely: [n] int64; takes n random numbers.
 
     Raises:
-        ActionError: a row without a True.
+        ActionError: a row has no True.
     """
     n, width = mask.shape
     legal = np.flatnonzero(mask)
@@ -81,7 +81,7 @@ def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
 
 
 def agent_name(agent: Any) -> str:
-    """The name of an agent for messages: its ``name``, or that of its class."""
+    """Return the name of an agent for messages: its ``name``, or that of its class."""
     name = getattr(agent, "name", None)
     return name if isinstance(name, str) else type(agent).__name__
 
@@ -97,18 +97,19 @@ def choose_actions(
     rng: np.random.Generator,
     thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
-    """[n] the legal actions that agents choose for the seats to act in [n] games, in one call for each agent.
+    """Return [n] the legal actions that agents choose for the seats to act in [n] games, in one call for each agent.
 
     Args:
         engine: the tables.
         games: [n] games that wait for an action.
-        agents: who plays.
+        agents: the agents that play.
         who: [n] the number of the agent that plays in each game.
-        rng: where chance comes from.
-        thoughts: is given, by number of the game, the annotations of agents that explain (`ExplainingAgent`).
+        rng: the source of randomness.
+        thoughts: a mapping to be filled, by number of the game, with the annotations of agents that explain
+            (`ExplainingAgent`).
 
     Raises:
-        AnswerError: an answer of another shape or type, or an illegal action.
+        AnswerError: an answer has another shape or type, or is not legal.
     """
     if len(agents) == 1:
         return ask(agents[0], engine, games, rng, thoughts)
@@ -116,7 +117,7 @@ def choose_actions(
     for number, agent in enumerate(agents):
         rows = np.flatnonzero(who == number)
         if rows.size:
-            # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
+            # Each agent gets a view of its own games: a view of all games would have to be copied in parts.
             actions[rows] = ask(agent, engine, games[rows], rng, thoughts)
     return actions
 
@@ -128,7 +129,7 @@ def ask(
     rng: np.random.Generator,
     thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
-    """[n] the legal actions that one agent chooses for the seats to act; see `choose_actions`."""
+    """Return [n] the legal actions that one agent chooses for the seats to act; see `choose_actions`."""
     if type(agent) is RandomAgent:  # it needs no view
         return choose_at_random(engine.state.mask.take(games, axis=0), rng)
     if thoughts is not None and isinstance(agent, ExplainingAgent):
@@ -155,17 +156,17 @@ def ask(
 def ask_alone(
     agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Annotation] | None = None
 ) -> int:
-    """The legal action that an agent chooses for the seat to act in an engine's one game; see `choose_actions`."""
+    """Return the legal action that an agent chooses in an engine of one game; see `choose_actions`."""
     return int(ask(agent, engine, np.zeros(1, np.intp), rng, thoughts)[0])
 
 
 def _whole_numbers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
-    """An agent's answers for the seats to act in [n] games as [n] integers, or `AnswerError`."""
+    """Return an agent's answers for the seats to act in [n] games as [n] integers, or raise `AnswerError`."""
     try:
         actions = np.asarray(answers)
     except ValueError:  # lists of unequal lengths
         actions = np.asarray(None)
-    is_masked = isinstance(answers, np.ma.MaskedArray)  # what it hides would be played
+    is_masked = isinstance(answers, np.ma.MaskedArray)  # its hidden values would be played
     if actions.shape == (len(games),) and actions.dtype.kind in "iu" and not is_masked:
         return actions.astype(np.int64, copy=False)
     form = "a masked array of " if is_masked else ""
@@ -197,7 +198,7 @@ def play_to_end(
     choose: Callable[[Games, Int8Array], Int64Array],
     step: Callable[..., StepResult] | None = None,
 ) -> Iterator[Turn]:
-    """Play all games of an engine, none of which is dealt anew by itself, to their end; yield every step that was made.
+    """Play all games of an engine to their end, and yield every step; the engine must not deal finished games anew.
 
     Args:
         engine: the games.
@@ -224,12 +225,13 @@ class Kind:
     """A kind of object that users name by its address: agents, networks, rewards, added inputs.
 
     Attributes:
-        word: what messages call it, "agent"; ``article``: "an agent".
-        error: the class of the errors.
+        word: what messages call it, such as "agent".
+        article: the word with its article, such as "an agent".
+        error: the class of its errors.
         method: the name of a method that classes of this kind have.
-        is_made: whether an object is one already, rather than something that makes one.
-        valid: says which texts are valid.
-        is_command: whether a name is that of an object whose address is a command line (its class's ``is_command``).
+        is_made: whether an object already is of this kind, rather than something that makes one.
+        valid: returns the valid texts, for messages.
+        is_command: whether a name belongs to an object whose address is a command line (its class's ``is_command``).
     """
 
     word: str
@@ -241,14 +243,14 @@ class Kind:
     is_command: Callable[[str], bool] = lambda name: False
 
     def wrong(self, text: str, what: str) -> MahjongError:
-        """The error that something is wrong with what a text names."""
+        """Return the error that something is wrong with what a text names."""
         return self.error(f"{self.word} {text!r}{what}")
 
 
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
-    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written.
+    """Read ``ADDRESS?option=value&option=value``: the address, and the options as written.
 
-    A command line (`Kind.is_command`) may have question marks of its own, if one stands behind it.
+    In a command line (`Kind.is_command`) the last question mark begins the options, so that it may contain others.
     """
     address, mark, query = text.partition("?")
     if mark and kind.is_command(address.partition(":")[0].strip()):
@@ -265,7 +267,7 @@ def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
 
 
 def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
-    """The class or function that an address names; None if it is not the address of a module or a file.
+    """Return the class or function that an address names; None if it is not the address of a module or a file.
 
     Raises:
         MahjongError: there is no such module, file or name, or it cannot be loaded.
@@ -295,7 +297,7 @@ def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
 def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
     try:
         return importlib.import_module(place)
-    except Exception as error:  # somebody else's code may raise anything
+    except Exception as error:  # other people's code may raise anything
         if isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?"):
             what = f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
             raise kind.error(what) from None
@@ -308,8 +310,8 @@ def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
         raise kind.wrong(text, f": there is no file {place}")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    # By its own name if that leads there: processes that are sent such an agent can then import it as well. Where
-    # another module bears the name of this file, it is loaded under a name of its own.
+    # The module is loaded under its own name if that leads to this file, so that other processes can import an agent
+    # that is sent to them. If another module bears that name, it is loaded under a name of its own.
     name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
     try:
         found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
@@ -322,27 +324,27 @@ def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
             sys.modules[name] = module_from_spec(spec)
             spec.loader.exec_module(sys.modules[name])
         return sys.modules[name]
-    except Exception as error:  # somebody else's code may raise anything
+    except Exception as error:  # other people's code may raise anything
         sys.modules.pop(name, None)
         raise kind.wrong(text, f": {place} cannot be run: {type(error).__name__}: {error}") from error
 
 
 def _offered(kind: Kind, module: ModuleType) -> str:
-    """The names in a module that make objects of a kind, for messages."""
+    """Return the names in a module that make objects of a kind, for messages."""
     own = {name: each for name, each in vars(module).items() if getattr(each, "__module__", None) == module.__name__}
     fitting = (name for name, each in own.items() if hasattr(each, kind.method) or inspect.isfunction(each))
     return ", ".join(name for name in fitting if not name.startswith("_")) or "none"
 
 
 def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
-    """Call a maker with the argument and the options behind its name, as values of the types that it asks for.
+    """Call a maker with the argument and the options behind its name, converted to the types that it asks for.
 
     Raises:
-        MahjongError: the maker does not take them, or fails; its own errors of this class pass through.
+        MahjongError: the maker does not take them, or fails; its own errors of this class are passed on.
     """
     try:
         parameters = list(_signature(maker).parameters.values())
-    except (TypeError, ValueError) as error:  # some that are written in C
+    except (TypeError, ValueError) as error:  # raised for some makers written in C
         raise kind.wrong(text, f" cannot be made: {error}") from error
     positional = [each for each in parameters if each.kind <= inspect.Parameter.VAR_POSITIONAL]
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -373,12 +375,12 @@ def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Map
         return maker(*arguments, **keywords)
     except MahjongError:
         raise
-    except Exception as error:  # somebody else's code may raise anything
+    except Exception as error:  # other people's code may raise anything
         raise kind.wrong(text, f" cannot be made: {type(error).__name__}: {error}") from error
 
 
 def _signature(maker: Maker) -> inspect.Signature:
-    """The signature of a maker; types that are imported for the type checker alone count as none."""
+    """Return the signature of a maker; types that are imported only for the type checker are left out."""
     try:
         return inspect.signature(maker, eval_str=True)
     except NameError:
@@ -393,11 +395,11 @@ _IN_WORDS: Final[Mapping[Any, str]] = {bool: "true or false", int: "an integer",
 
 
 def _value(kind: Kind, text: str, name: str, written: str, wanted: Any) -> Any:
-    """The value of an option, of the type that is wanted; a type that is not known here checks its values itself."""
+    """Return an option's value as the wanted type; types that are not known here check their values themselves."""
     types = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
     value = read_value(written)
     valid = []
-    for each in sorted(types, key=lambda each: each in (str, Path)):  # anything can be read as these
+    for each in sorted(types, key=lambda each: each in (str, Path)):  # these last, as they accept any text
         if each in (str, Path):
             return each(written)
         if get_origin(each) is Literal:
@@ -415,7 +417,7 @@ def _value(kind: Kind, text: str, name: str, written: str, wanted: Any) -> Any:
 
 
 def read_value(text: str) -> Any:
-    """A value that is written as text: None, true, false, a number, or the text itself."""
+    """Return a value that is written as text: None, true, false, a number, or the text itself."""
     words = {"none": None, "true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]
@@ -434,12 +436,12 @@ ENTRY_POINTS: Final = "mahjong_env.agents"
 
 
 def agent_names() -> tuple[str, ...]:
-    """The names that `find_agent` knows, sorted; nothing is loaded."""
+    """Return the names that `find_agent` knows, sorted; nothing is loaded."""
     return tuple(sorted({RandomAgent.name, *plugins.installed(ENTRY_POINTS)}))
 
 
 def find_agent(agent: Any) -> Opponent:
-    """The agent that a text describes, or the object itself.
+    """Return the agent that a text describes, or the object itself.
 
     Args:
         agent: an object with ``act(view, rng)``, or one of these texts, any of them with ``?option=value&option=value``
@@ -449,15 +451,15 @@ def find_agent(agent: Any) -> Opponent:
             * ``module:Class``, a class (or a function) that makes an agent, in a module that can be imported;
             * ``file.py:Class``, the same in a file. The file's folder is put at the end of ``sys.path``, so that it
               can import its neighbours;
-            * ``isolated:AGENT``, any of these in a process of its own, to which only what a seat may see goes over
+            * ``isolated:AGENT``, any of these in a process of its own, which receives only what a seat may see
               (`mahjong_env.environments.isolated`).
 
-            A registered name comes first, where a module is called the same. Options are checked against the types in
-            the signature.
+            If a registered name is also that of a module, the registered name is used. Options are checked against
+            the types in the signature.
 
     Raises:
         AgentError: there is no such agent, it cannot be loaded, or it does not take what is behind its name; the
-            message lists what is valid. An agent's own errors (`MahjongError`) pass through.
+            message lists what is valid. An agent's own errors (`MahjongError`) are passed on.
     """
     if isinstance(agent, type):
         raise AgentError(f"{agent.__name__} is a class; give an agent, such as {agent.__name__}()")
@@ -466,21 +468,21 @@ def find_agent(agent: Any) -> Opponent:
             raise AgentError(f"{agent!r} is no agent; valid are {_valid()}")
         return agent
     if agent.strip().startswith("isolated:"):
-        from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
+        from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # loads multiprocessing only if needed
 
         return IsolatedAgent(agent.strip().removeprefix(PREFIX))
     address, options = parse_address(KIND, agent)
     made = make(KIND, agent, *_maker(agent, address), options)
     if not _is_agent(made):
         raise AgentError(f"agent {agent!r}: {made!r} is no agent, it has no act(view, rng)")
-    if not isinstance(getattr(made, "name", None), str):  # tables and plots ask for one
-        setattr(made, "name", agent_name(made))  # noqa: B010 the protocol does not promise it
+    if not isinstance(getattr(made, "name", None), str):  # tables and plots need one
+        setattr(made, "name", agent_name(made))  # noqa: B010 not part of the protocol
     found: Opponent = made
     return found
 
 
 def _maker(text: str, address: str) -> tuple[Maker, str | None]:
-    """The maker of an agent, and the argument behind its name, if there is one."""
+    """Return the maker of an agent, and the argument behind its name, if there is one."""
     name, colon, argument = address.partition(":")
     own = [None] if name == RandomAgent.name else []
     entries = [*own, *plugins.installed(ENTRY_POINTS).get(name, [])]
@@ -519,14 +521,14 @@ KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid, _i
 
 
 class OpponentPool:
-    """Agents of which one is drawn for each other seat, anew for every episode, all equally likely.
+    """A pool of agents: for each other seat one is drawn, anew for every episode, all equally likely.
 
     Attributes:
         agents: the agents; the same one may be named several times.
     """
 
     def __init__(self, agents: Iterable[Any]) -> None:
-        """Look the agents up with `find_agent`; `AgentError` if there are none."""
+        """Look the agents up with `find_agent`; raise `AgentError` if there are none."""
         if isinstance(agents, str) or not isinstance(agents, Iterable):
             raise AgentError(f"a pool is made of a list of agents, not of {agents!r}")
         self.agents: tuple[Opponent, ...] = tuple(_find_all(agents))
@@ -538,7 +540,7 @@ class OpponentPool:
 
 
 def _find_all(agents: Iterable[Any]) -> Iterator[Opponent]:
-    """Find agents; the same name twice is one agent, which then answers for both seats at once."""
+    """Find agents; a name that occurs twice gives one agent, which then answers for both seats at once."""
     named: dict[str, Opponent] = {}
     for agent in agents:
         found = named.get(agent) if isinstance(agent, str) else None
@@ -549,29 +551,29 @@ def _find_all(agents: Iterable[Any]) -> Iterator[Opponent]:
 
 
 class Seating:
-    """Which agent plays for whom at B tables of P persons, one of whom is no agent.
+    """Which agent plays for which person at B tables of P persons, one of whom is the learner.
 
     Attributes:
         opponents: one agent for each other seat, the next person's first; or a pool.
         agents: the different agents.
-        who: [B, P] number of the agent, among ``agents``, that plays for a person; of no meaning for the learner.
+        who: [B, P] the number in ``agents`` of the agent that plays for each person; meaningless for the learner.
     """
 
     def __init__(self, opponents: Any, num_games: int, people: int) -> None:
-        """Take opponents, see `replace`; they sit down when they are told."""
+        """Take the opponents (see `replace`); `settle` and `sit_down` seat them."""
         self._people = people
         self.who: Games = np.zeros((num_games, people), np.intp)
         self.opponents: tuple[Opponent, ...] | OpponentPool = ()
         self.replace(opponents)
 
     def replace(self, opponents: Any) -> None:
-        """Take other opponents, from the next decision on; where seats have to be drawn anew, `settle` does it.
+        """Take other opponents, from the next decision on; if seats have to be drawn anew, `settle` draws them.
 
         Args:
             opponents: one agent for all seats (see `find_agent`), a list of one for each, or a pool.
 
         Raises:
-            AgentError: an unknown agent, or a list of another length; nothing has changed.
+            AgentError: an agent is unknown, or the list has another length; nothing has changed.
         """
         before, number = self.opponents, self._people - 1
         if isinstance(opponents, OpponentPool):
@@ -588,13 +590,13 @@ class Seating:
         self._is_settled = is_same_size and len(before.agents) == len(opponents.agents)  # type: ignore[union-attr]
 
     def settle(self, learner: Int8Array, rng: np.random.Generator) -> None:
-        """Seat opponents who have not sat down; ``learner`` [B]."""
+        """Seat opponents who have not been seated yet; ``learner`` is [B]."""
         if not self._is_settled:
             self.sit_down(np.arange(len(self.who)), learner, rng)
             self._is_settled = True
 
     def sit_down(self, games: Games, learner: Int8Array, rng: np.random.Generator) -> None:
-        """Seat the opponents at [n] tables, whose learners are [n] ``learner``; a pool is drawn from."""
+        """Seat the opponents at [n] tables with learners [n] ``learner``, drawing from the pool if it is one."""
         if len(self.agents) == 1:
             self.who[games] = 0
         elif isinstance(self.opponents, OpponentPool):
@@ -603,13 +605,13 @@ class Seating:
             self._seat_in_order(games, learner, self.opponents)
 
     def follow(self, learner: Int8Array) -> None:
-        """The learners ([B]) are others than before; agents from a pool keep their seats."""
+        """Adjust the seats to new learners ([B]); agents from a pool keep their seats."""
         if not isinstance(self.opponents, OpponentPool):
             self._seat_in_order(np.arange(len(self.who)), learner, self.opponents)
 
     def _seat_in_order(self, games: Games, learner: Int8Array, opponents: Sequence[Opponent]) -> None:
         numbers = {id(agent): number for number, agent in enumerate(self.agents)}
-        # By the distance from the learner, who comes last and is no agent.
+        # By the distance from the learner, who comes last and is not played by an agent.
         at_distance = np.array([*(numbers[id(agent)] for agent in opponents), 0], np.intp)
         distance = (np.arange(self._people) - learner[:, None] - 1) % self._people
         self.who[games] = at_distance[distance]

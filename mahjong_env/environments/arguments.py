@@ -1,4 +1,4 @@
-"""Arguments of the environments, options of ``reset``, and forms of an observation."""
+"""Arguments of the environments, options of ``reset``, and the forms of an observation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OBSERVATIONS: Final = (FLAT, PLANES, DICT)
 
 
 def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, Any]) -> Rules:
-    """The rules that the keyword arguments beyond those of an environment describe.
+    """Return the rules with the knobs that were given as keyword arguments of an environment.
 
     Raises:
         RulesError: an unknown argument (the message lists arguments and knobs), or a value that a knob does not have.
@@ -45,14 +45,14 @@ def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, 
 
 
 def check_choice(name: str, value: Any, valid: Sequence[str]) -> str:
-    """An argument that is one of some words; `RulesError` if it is none of them."""
+    """Check an argument that must be one of some words; raise `RulesError` if it is not."""
     if not (isinstance(value, str) and value in valid):
         raise RulesError(f"{name}={value!r} is not valid; valid are {', '.join(map(repr, valid))}")
     return value
 
 
 def check_illegal_reward(value: Any) -> float:
-    """``illegal_reward`` as a number; `RulesError` if it is not a finite one."""
+    """Return ``illegal_reward`` as a number; raise `RulesError` if it is not a finite one."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):
         raise RulesError(f"illegal_reward is a finite number, not {value!r}")
@@ -60,15 +60,15 @@ def check_illegal_reward(value: Any) -> float:
 
 
 def read_options(options: Any, valid: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The options of a ``reset``.
+    """Read the options of a ``reset``.
 
     Args:
         options: what the user gave, or None.
-        valid: the options that there are, and what they are; None: others than "deal" are ignored.
+        valid: the valid options with their meanings; None to ignore all options except "deal".
 
     Raises:
-        OptionError: they are no dictionary, or name an option that there is not.
-        DealError: "deal" is no `Deal`.
+        OptionError: the options are not a dictionary, or one of them does not exist.
+        DealError: "deal" is not a `Deal`.
     """
     if options is None:
         return {}
@@ -85,10 +85,10 @@ def read_options(options: Any, valid: Mapping[str, str] | None = None) -> dict[s
 
 
 def read_reset_mask(mask: Any, num_envs: int) -> Games:
-    """[n] the tables that a mask of them names; None names all.
+    """Return [n] the tables that a mask names; None names all of them.
 
     Raises:
-        OptionError: it is no array of ``num_envs`` booleans, or names none.
+        OptionError: the mask is not an array of ``num_envs`` booleans, or names no table.
     """
     if mask is None:
         return np.arange(num_envs)
@@ -107,7 +107,7 @@ def read_reset_mask(mask: Any, num_envs: int) -> Games:
 
 
 def observation_space(form: str) -> Space[Any]:
-    """The space of one observation in a form."""
+    """Return the space of one observation in a form."""
     if form == FLAT:
         return Box(-128, 127, (SHAPE[0] * SHAPE[1],), np.int8)
     planes = Box(-128, 127, SHAPE, np.int8)
@@ -117,12 +117,12 @@ def observation_space(form: str) -> Space[Any]:
 
 
 def in_form(form: str, planes: Int8Array, masks: Int8Array) -> Any:
-    """[n] observations in a form, from [n, C, 34] planes and [n, 109] legal actions."""
+    """Return [n] observations in a form, from [n, C, 34] planes and [n, 109] legal actions."""
     if form == FLAT:
         return planes.reshape(len(planes), -1)
     return planes if form == PLANES else {"observation": planes, "action_mask": masks}
 
 
 def row_of(form: str, batch: Any, row: int) -> Any:
-    """One observation of a batch."""
+    """Return one observation of a batch."""
     return {name: part[row] for name, part in batch.items()} if form == DICT else batch[row]

@@ -1,4 +1,4 @@
-"""An engine in the hands of an environment: it can be copied, and it tells when somebody else changes its games."""
+"""The engine of an environment: it can be copied, and it reports when other code changes its games."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from mahjong_env.ruleset.questions import Rules
 class HeldEngine(Engine):
     """The games of an environment, as an engine.
 
-    The environment plays with `play` and `deal_anew`. A call of `step`, `reset`, `restore` or `put` instead changes
-    the games behind its back; it is told, and goes on from there. Matches that such a change, or `resample_hidden`,
-    has interrupted are not recorded, and copies of the engine do not record.
+    The environment itself plays with `play` and `deal_anew`. If other code calls `step`, `reset`, `restore` or `put`,
+    the games change behind the environment's back; the environment is told, and continues from there. Matches
+    interrupted by such a change or by `resample_hidden` are not recorded, and copies of the engine do not record.
 
     Attributes:
-        tell: called when somebody else has changed the games.
+        tell: called when other code has changed the games.
     """
 
     tell: Callable[[], None] | None = None
@@ -33,20 +33,20 @@ class HeldEngine(Engine):
     _writer: RecordWriter | None = None
 
     def record_to(self, path: str | os.PathLike[str], agents: Callable[[int], Sequence[str]] = lambda game: ()) -> None:
-        """Append the record of every match that ends, of those that are just beginning on.
+        """Append the record of every match that ends to a file, starting with the matches that are just beginning.
 
         Args:
             path: the file; see `RecordWriter`.
-            agents: a function of the number of a game that says who played, by person.
+            agents: a function from the number of a game to the names of its players, by person.
 
         Raises:
-            RecordError: the file cannot be written, or holds something else.
+            RecordError: the file cannot be written, or holds something other than records.
         """
         self._writer = RecordWriter(path)
         self._recorder = Recorder(self, self._writer.write, agents=agents)
 
     def close_record(self) -> None:
-        """Append what has been played of matches that have not ended, and close the file, if there is one."""
+        """Append what has been played of unfinished matches, and close the file, if there is one."""
         if self._recorder is not None and self._writer is not None:
             self._recorder.close()
             self._writer.close()
@@ -59,7 +59,7 @@ class HeldEngine(Engine):
         return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
 
     def play_one(self, action: Any) -> StepResult | None:
-        """Play an action in a game that is alone; None: nothing was paid, and no hand ended. See `Engine.step`."""
+        """Play an action in the only game; return None if nothing was paid and no hand ended (see `Engine.step`)."""
         if isinstance(action, np.integer):
             action = int(action)
         if self._recorder is None and self._play_quietly(action):
@@ -109,7 +109,7 @@ class HeldEngine(Engine):
         if self.tell is not None:
             self.tell()
 
-    # The environment that holds the copy says itself what it wants to be told.
+    # A copy belongs to another environment, which sets ``tell`` itself.
     def __deepcopy__(self, memo: dict[int, Any]) -> HeldEngine:
         twin = self.select(np.arange(self.num_games))
         assert isinstance(twin, HeldEngine)

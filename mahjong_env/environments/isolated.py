@@ -1,10 +1,11 @@
 """Agents in a process of their own, in which there is no table to read: `isolated:AGENT`.
 
-No attribute of a view leads to its table, but Python keeps nothing in a process from code that looks for it (closures,
-frames, the garbage collector). So agents that nobody has read are asked elsewhere. What goes over is one world of each
-position (`View.worlds`), on which everything that the seat has not seen has been drawn anew. Its views are those of the
-table, and so are the worlds drawn from it, as they depend on what the seat has seen alone; whatever else an agent digs
-up there is made up. What comes back is JSON, which, unlike a pickle, runs nothing here.
+No attribute of a view leads to its table, but Python hides nothing in a process from code that looks for it (closures,
+frames, the garbage collector). Agents whose code nobody has read can therefore be asked in another process. That
+process receives one world of each position (`View.worlds`), in which everything that the seat has not seen has been
+drawn anew. The views of that world are those of the table, and so are the worlds drawn from it, because they depend
+only on what the seat has seen; anything else that an agent digs up there is made up. The answers come back as JSON,
+which, unlike a pickle, executes nothing here.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ _LONGEST: Final = 2**28  # bytes of an answer
 
 
 class IsolatedAgent:
-    """An agent that is made, and asked, in a process of its own, which ends with this object or the calling process.
+    """An agent that is made and asked in a process of its own, which ends with this object or the calling process.
 
     Attributes:
-        name: ``isolated:`` and that of the agent.
-        games_at_once: the agent's, if it has one, see `mahjong_agents.base.games_at_once`.
-        kind: its class's module and name.
-        file: where that stands, "" if in no file.
+        name: ``isolated:`` and the name of the agent.
+        games_at_once: that of the agent, if it has one; see `mahjong_agents.base.games_at_once`.
+        kind: the module and the name of its class.
+        file: the file of that module, "" if there is none.
     """
 
     def __init__(self, agent: str) -> None:
-        """Start the process, in which the agent is made of the text that describes it.
+        """Start the process, which makes the agent from the text that describes it.
 
         Raises:
             AgentError: the agent cannot be made.
@@ -56,20 +57,20 @@ class IsolatedAgent:
             self.games_at_once: int = made["games_at_once"]
 
     def act(self, view: View, rng: np.random.Generator) -> Any:
-        """Have the agent choose [n] actions; ``rng`` goes over, and comes back as the agent has left it."""
+        """Let the agent choose [n] actions; ``rng`` is sent along, and comes back as the agent has left it."""
         table = view.worlds(1, np.random.default_rng(0))
         try:
             self._pipe.send((table, _unseeded(rng)))
             answer = self._reply()
         except OSError:
             raise self._ended() from None
-        except BaseException:  # an answer that comes later would be taken for another one
+        except BaseException:  # a late answer would be taken for the answer to another question
             self._process.kill()
             raise
         try:
             rng.bit_generator.state = answer["chance"]
             return np.asarray(answer["actions"])
-        except Exception as error:  # what other generators and numpy say of what they cannot read
+        except Exception as error:  # other generators and numpy raise different errors for state that they cannot read
             raise AgentError(f"the agent {self._agent!r}, in a process of its own, answers what is none") from error
 
     def _reply(self) -> dict[str, Any]:
@@ -90,14 +91,14 @@ class IsolatedAgent:
         return AgentError(f"the process of the agent {self._agent!r} has ended (exit code {self._process.exitcode})")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies have processes of their own."""
+        """Make a copy with a process of its own."""
         return IsolatedAgent, (self._agent,)
 
 
 def _unseeded(rng: np.random.Generator) -> np.random.Generator:
-    """The same chance without the seed that it comes from, by which tables may have been dealt as well."""
+    """Return the same generator without the seed that it comes from, which may also have dealt the tables."""
     if type(rng) is not np.random.Generator:
-        return rng  # those of this project say themselves what goes over
+        return rng  # this project's own generators decide for themselves what is sent
     seed = rng.bit_generator.seed_seq
     bits = type(rng.bit_generator)(np.random.SeedSequence(seed.generate_state(4).tolist()))
     bits.state = rng.bit_generator.state
@@ -108,8 +109,8 @@ def _unseeded(rng: np.random.Generator) -> np.random.Generator:
 
 
 def _serve(spec: str, pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, with which this one ends
-    del sys.argv[1:]  # a command line may name the seed of the deals
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks; this one ends with it
+    del sys.argv[1:]  # a command line may contain the seed of the deals
     try:
         agent: Any = find_agent(spec)
         kind = type(agent)
@@ -132,8 +133,8 @@ def _serve(spec: str, pipe: Connection) -> None:
         try:
             actions = np.asarray(agent.act(table.view(), rng))
             _tell(pipe, {"actions": actions.tolist(), "chance": rng.bit_generator.state})
-        except Exception as error:  # somebody else's code may raise anything
-            where = traceback.extract_tb(error.__traceback__)[:2][-1]  # the first line beyond this one
+        except Exception as error:  # other people's code may raise anything
+            where = traceback.extract_tb(error.__traceback__)[:2][-1]  # the first line below this function
             _tell(pipe, {"error": f"{type(error).__name__}: {error} ({where.filename}, line {where.lineno})"})
 
 

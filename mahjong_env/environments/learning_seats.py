@@ -1,12 +1,13 @@
-"""Games in which one person learns and agents play the others: the one core of all environments with a learner.
+"""Games in which one person learns and agents play the others: the common core of all environments with a learner.
 
-The Gymnasium environment, the vector environment and the tables that training plays are shells around `LearningSeats`.
-It alone says what an episode is and what its learner is paid:
+The Gymnasium environment, the vector environment and the tables of training are shells around `LearningSeats`, which
+alone defines what an episode is and what its learner is paid:
 
-* A learner is paid every point that changes hands at its table, from the deal to the end of the match. What was paid
-  before its first decision (for somebody's kong, say) comes with the reward of the first one. So the rewards of an
-  episode sum to the points that its person has won or lost.
-* A match that ends before its learner was asked once is no episode: it is dealt anew, and nobody is paid for it.
+* A learner is paid every point that changes hands at its table, from the deal to the end of the match. Whatever is paid
+  before its first decision (for another seat's kong, say) is part of the first reward. The rewards of an episode
+  therefore sum to the points that its person has won or lost.
+* A match that ends before its learner is asked once is not an episode: the game is dealt anew, and nobody is paid for
+  it.
 """
 
 from __future__ import annotations
@@ -47,36 +48,36 @@ ON_ILLEGAL: Final = ("end", "raise")
 """The responses to an illegal action: the episode ends, or `IllegalActionError` is raised."""
 
 ILLEGAL_REWARD: Final = -3.0
-"""Sigma for each hand that is left. Random legal play among greedy players loses 0.2 to 0.8, house rules included, so
-that it never pays to break the rules."""
+"""In sigma, for each hand that is left. Random legal play among greedy players loses 0.2 to 0.8, house rules included,
+so breaking the rules never pays."""
 
 ROTATE: Final = "rotate"
-"""For ``seat``: the learning person is drawn for the first episode, and is the next one in each that follows."""
+"""For ``seat``: the learning person is drawn for the first episode, and each later episode takes the next person."""
 
-# The most times that matches are dealt anew because they ended before the learning person was asked.
+# How often matches are dealt anew at most because they ended before the learning person was asked.
 _MOST_ATTEMPTS: Final = 10_000
 _MOST_ATTEMPTS_OF_A_DEAL: Final = 100
-_FEW: Final = 8  # tables that are over wait for their next deal until at most one table in eight is still playing
+_FEW: Final = 8  # finished tables wait for their next deal until at most one table in eight is still playing
 _THE_GAME: Final = np.zeros(1, np.intp)
 
 OnEnd = Callable[[Games], None]
 
 
 class LearningSeats:
-    """B games, in each of which one person decides from outside; all others are played by agents, in batches.
+    """B games, in each of which one person decides from outside; agents play all others, in batches.
 
     Every game either waits for its learning person or is over.
 
     Attributes:
         engine: the games.
-        seat: the learning person; None: drawn for each episode; `ROTATE`.
+        seat: the learning person; None: drawn for each episode; `ROTATE`: the next one in each episode.
         on_illegal: see `ON_ILLEGAL`.
         learner: [B] int8 the learning person of each game.
-        earned: [B] int64 what the last step has paid: points that the learning person has received since its decision
-            before, or since the deal if that was its first one.
-        ended: [B] bool episodes that ended in the last step.
-        truncated: [B] bool those of them whose match was cut short.
-        illegal: [B] bool those of them that ended with an illegal action; nothing was played there.
+        earned: [B] int64 what the last step has paid: the points that the learning person has received since its
+            previous decision, or since the deal if this was its first one.
+        ended: [B] bool, whether the episode ended in the last step.
+        truncated: [B] bool, whether it ended because its match was cut short.
+        illegal: [B] bool, whether it ended with an illegal action; nothing was played there.
         forfeited: [B] float64 the reward of that illegal action, in points.
         has_begun: whether all games have begun an episode once.
     """
@@ -94,10 +95,10 @@ class LearningSeats:
         illegal_reward: float = ILLEGAL_REWARD,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Set the tables up; `begin` deals.
+        """Set up the tables; `begin` deals.
 
         Args:
-            rules: what is played.
+            rules: the rules played.
             num_games: B.
             opponents: who plays the other seats: one agent for all, a list of one for each (the next one first), or an
                 `OpponentPool`. An agent is an object with ``act(view, rng)`` or a text such as "random", "greedy",
@@ -105,23 +106,23 @@ class LearningSeats:
             seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
-            on_illegal: "end" or "raise".
-            illegal_reward: the reward of an illegal action with "end": sigma for each hand of the match that is then
-                not played to its end, that under way included. Sigma is about what a hand moves among good players
+            on_illegal: "end": an illegal action ends the episode; "raise": it raises an error.
+            illegal_reward: the reward of an illegal action with "end", in sigma for each hand of the match that is not
+                played to its end, the current one included. Sigma is roughly what a hand moves among good players
                 (`Rules.sigma`, stakes included). The default is several times what random legal play loses, so
-                that it never pays to break the rules; -1 and above may. A match that ends by points counts as
-                the 200 hands after which it would be cut short.
+                breaking the rules never pays; with -1 or above it may. A match that ends by points counts as the 200
+                hands after which it would be cut short.
             record: a file to which the record of every match is appended (`mahjong_env.records`).
 
         Raises:
-            MahjongError: a value that is not valid; the message lists those that are.
+            MahjongError: a value is not valid; the message lists the valid ones.
         """
         check_choice("on_illegal", on_illegal, ON_ILLEGAL)
         self._forfeit_a_hand = check_illegal_reward(illegal_reward) * (rules.sigma if on_illegal == "end" else 0.0)
         check_count("num_games", num_games)
         check_count("num_hands", num_hands, MOST_HANDS)
         check_room(rules, num_games)
-        # A person who sits out the first hand of a match of one hand is never asked.
+        # In a match of one hand, a person who sits out that hand would never be asked.
         self._candidates = rules.seats if num_hands == 1 and rules.ends_by_hands else rules.people
         self.seat = _checked_seat(seat, self._candidates)
         self.on_illegal = on_illegal
@@ -133,7 +134,7 @@ class LearningSeats:
         self.truncated: BoolArray = np.zeros(num_games, np.bool_)
         self.illegal: BoolArray = np.zeros(num_games, np.bool_)
         self.forfeited: NDArray[np.float64] = np.zeros(num_games)
-        self._owed: Int64Array = np.zeros(num_games, np.int64)  # received, and not yet paid out with a step
+        self._owed: Int64Array = np.zeros(num_games, np.int64)  # received, but not yet paid out with a step
         self._was_asked: BoolArray = np.zeros(num_games, np.bool_)  # in this episode
         self._was_cut: BoolArray = np.zeros(num_games, np.bool_)
         self._last_hands: dict[int, tuple[Outcome, int] | dict[str, Any]] = {}
@@ -148,8 +149,9 @@ class LearningSeats:
     def opponents(self) -> tuple[Opponent, ...] | OpponentPool:
         """The opponents: one agent for each other seat, the next person's first, or the pool they are drawn from.
 
-        New opponents sit down at once and play the next decision, in hands that are under way as well. In a pool of
-        the same size each agent takes over the seats of the one in its place; else all are drawn anew.
+        New opponents take over at once and play the next decision, also in hands that are under way. If a pool
+        replaces a pool of the same size, each agent takes over the seats of its counterpart; otherwise all seats are
+        drawn anew.
         """
         return self._seating.opponents
 
@@ -158,7 +160,7 @@ class LearningSeats:
         self._seating.replace(opponents)
 
     def names(self, game: int) -> tuple[str, ...]:
-        """The players of a game, by person: "learner", and the names of the others."""
+        """Return the players of a game, by person: "learner", and the names of the others."""
         learner = int(self.learner[game])
         agents, who = self._seating.agents, self._seating.who[game].tolist()
         return tuple(
@@ -167,32 +169,32 @@ class LearningSeats:
 
     # --- What is seen -----------------------------------------------------------------------------------------
     def observe(self, games: Games, *, privileged: bool = False) -> Int8Array:
-        """[n, C, 34] int8 what the learning persons see, or may not see (see `Engine.observe`); a fresh array."""
+        """Return what the learning persons see, or may not see (see `Engine.observe`): [n, C, 34] int8; fresh."""
         if self.engine.num_games == 1:
             return self.engine.observe(seats=self.learner.item(), privileged=privileged)
         return self.engine.observe(games, self.learner[games], privileged=privileged)
 
     def action_masks(self, games: Games) -> Int8Array:
-        """[n, 109] int8 legal actions of the learning persons, all 0 where the game is over; a fresh array."""
+        """Return the legal actions of the learning persons: [n, 109] int8, all 0 where the game is over; fresh."""
         return self.engine.state.mask.take(games, axis=0).view(np.int8)
 
     def last_hand(self, game: int) -> dict[str, Any] | None:
-        """The last hand that has ended in a game since its learner decided (see `hand_info`), if any."""
+        """Return the last hand that has ended in a game since its learner decided (see `hand_info`), if any."""
         hand = self._last_hands.get(game)
         return hand_info(*hand) if isinstance(hand, tuple) else hand
 
     def last_receipt(self, game: int) -> Receipt | None:
-        """How that hand's points add up; None after a draw, if there is none, and where it has been pickled since."""
+        """Return how the points of `last_hand` add up; None after a draw, without such a hand, or after pickling."""
         hand = self._last_hands.get(game)
         return hand[0].receipts[hand[1]] if isinstance(hand, tuple) else None
 
     def last_hands(self) -> dict[int, dict[str, Any] | None]:
-        """Those of all games that have one."""
+        """Return the `last_hand` of all games that have one."""
         return {game: self.last_hand(game) for game in self._last_hands}
 
     # --- Playing ----------------------------------------------------------------------------------------------
     def check_deal(self, deal: Deal | None) -> None:
-        """Check a deal before anything is changed; a `DealError` if it is impossible."""
+        """Check a deal before anything changes; raise `DealError` if it is impossible."""
         if deal is not None:
             read_deals(deal, self.engine.rules, 1)
 
@@ -200,7 +202,8 @@ class LearningSeats:
         """Begin episodes in [n] games: deal, seat the learning persons, and play until they are asked.
 
         Raises:
-            DealError: the deal is impossible (nothing has changed), or always ends before the learning person is asked.
+            DealError: the deal is impossible (nothing has changed), or it always ends before the learning person is
+                asked.
             AgentError: an agent's answer cannot be played.
         """
         if len(games) < self.engine.num_games:
@@ -222,19 +225,19 @@ class LearningSeats:
     ) -> None:
         """Play the learning persons' actions, and then on until they are asked again or their matches are over.
 
-        What came of it is in `earned`, `ended`, `truncated`, `illegal` and `last_hand` afterwards.
+        The results are in `earned`, `ended`, `truncated`, `illegal` and `last_hand` afterwards.
 
         Args:
-            games: [n] which games; none of them is over.
+            games: [n] the games to step; none of them is over.
             actions: [n] integers.
-            rng: feeds the agents.
-            on_end: told which episodes have ended, while everything about them can still be looked at; then new ones
-                begin in their games. None: games that are over stay so.
+            rng: the source of the agents' randomness.
+            on_end: called with the games whose episodes have ended, while their last state can still be read; then new
+                episodes begin in these games. None: games that are over stay so.
             beginning: other games, which begin a new episode in the same step instead of playing an action.
 
         Raises:
             ActionError: wrong shape or type.
-            IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            IllegalActionError: an action is illegal, with ``on_illegal="raise"``; nothing has changed.
             AgentError: an agent's answer cannot be played. The step is left half done: all games have to begin anew.
         """
         self._check_uninterrupted()
@@ -263,7 +266,7 @@ class LearningSeats:
         self._play_on(playing, rng, on_end)
 
     def _step_alone(self, actions: Any, rng: np.random.Generator) -> bool:
-        """Whether the step was played at a table that is alone, where numpy takes longer than the work."""
+        """Step a single table without numpy, whose calls take longer than the work; return whether it was stepped."""
         action = actions.item() if isinstance(actions, np.ndarray) and actions.size == 1 else None
         if type(action) is not int or not 0 <= action < NUM_ACTIONS or not self.engine.state.mask[0, action]:
             return False
@@ -285,7 +288,7 @@ class LearningSeats:
         return True
 
     def catch_up(self) -> None:
-        """Let those learn who are to act, if somebody else has changed the games; their episodes count from here."""
+        """Make the persons to act the learners after other code has changed the games; episodes count from here."""
         person = self.engine.seat_to_act
         self.learner = np.where(person >= 0, person, self.learner).astype(np.int8)
         self._forget(np.arange(self.engine.num_games))
@@ -295,7 +298,7 @@ class LearningSeats:
         self._seating.follow(self.learner)
 
     def _legal_part(self, games: Games, actions: Any) -> tuple[Games, Int64Array, BoolArray]:
-        """The games whose action is legal, those actions, and [n] where it is not."""
+        """Return the games whose action is legal, those actions, and [n] where it is not."""
         chosen = as_array("actions", actions)
         if chosen.shape != games.shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ActionError(
@@ -319,8 +322,8 @@ class LearningSeats:
                 self._let_others_play_alone(rng)
             person = self.engine.seat_to_act[games]
             others = np.flatnonzero((person >= 0) & (person != self.learner[games]))
-            # Hands end one by one, but to end an episode and to deal costs about as much for one table as for many:
-            # they wait for each other, and are dealt while the last few others are still playing.
+            # Hands end one by one, but ending an episode and dealing cost about as much for one table as for many. So
+            # finished tables wait for each other, and are dealt while the last few others are still playing.
             if others.size * _FEW <= len(games):
                 over = games[person < 0]
                 over = over if on_end is not None else over[~self._was_asked[over]]
@@ -340,7 +343,7 @@ class LearningSeats:
         self._is_interrupted = False
 
     def _let_others_play_alone(self, rng: np.random.Generator) -> None:
-        """At a table that is alone, where numpy takes longer than the work: play until its learner is asked."""
+        """Play until the learner of a single table is asked, without numpy, whose calls take longer than the work."""
         engine, learner, state = self.engine, int(self.learner[0]), self.engine.state
         who, agents = self._seating.who[0].tolist(), self._seating.agents
         person_at = state.person_at[0].tolist()
@@ -350,7 +353,7 @@ class LearningSeats:
                 return
             agent = agents[who[person]]
             if type(agent) is RandomAgent:
-                legal = state.mask[0].nonzero()[0]  # as `choose_at_random` chooses
+                legal = state.mask[0].nonzero()[0]  # the same choice as that of `choose_at_random`
                 action = legal.item(int(rng.random() * len(legal)))
             else:
                 action = ask(agent, engine, _THE_GAME, rng).item()
@@ -360,7 +363,7 @@ class LearningSeats:
                 person_at = state.person_at[0].tolist()
 
     def _renew(self, games: Games, rng: np.random.Generator, on_end: OnEnd | None, deal: Deal | None = None) -> None:
-        """End the episodes of games, if they have been any, and deal them anew."""
+        """End the episodes of games in which one has taken place, and deal the games anew."""
         episodes = games[self._was_asked[games]]
         if episodes.size and on_end is not None:
             self._pay(episodes, np.ones(episodes.size, np.bool_))
@@ -392,7 +395,7 @@ class LearningSeats:
                 self._last_hands[game] = result.outcome, row
 
     def _pay(self, games: Games, ended: BoolArray) -> None:
-        """Pay out what is owed to learners who have been asked; ``ended`` [n]: their episodes are over."""
+        """Pay out what is owed to learners who have been asked; ``ended`` [n]: whether their episodes are over."""
         self.earned[games] = self._owed[games]
         self._owed[games] = 0
         self.ended[games] |= ended
@@ -421,7 +424,7 @@ class LearningSeats:
 
     # --- Copies -----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
-        # Hands as plain values: what scored them belongs to the variant.
+        # Hands are kept as plain values, because their scores hold objects of the variant.
         return self.__dict__ | {"_last_hands": self.last_hands()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -444,7 +447,7 @@ class LearnersEnv:
         render_mode: str | None,
         arguments: dict[str, Any],
     ) -> None:
-        """Set the tables up; ``arguments`` are those of `LearningSeats`, and house rules."""
+        """Set up the tables; ``arguments`` are those of `LearningSeats`, and house rules."""
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._form = check_choice("observation", observation, OBSERVATIONS)
@@ -455,23 +458,23 @@ class LearnersEnv:
         self._seats = LearningSeats(read_arguments(type(self), variant, arguments), num_games, **settings)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Declare the arguments of `LearningSeats` among those of an environment."""
+        """Add the arguments of `LearningSeats` to the signature of an environment."""
         super().__init_subclass__(**kwargs)
         own = dict(inspect.signature(cls).parameters)
         if own.pop("arguments", None):
             core = inspect.signature(LearningSeats).parameters
             knobs = inspect.Parameter("knobs", inspect.Parameter.VAR_KEYWORD, annotation="Any")
             parameters = [*own.values(), *(each for name, each in core.items() if name in _ARGUMENTS), knobs]
-            setattr(cls, "__signature__", inspect.Signature(parameters))  # noqa: B010 mypy knows it not
+            setattr(cls, "__signature__", inspect.Signature(parameters))  # noqa: B010 unknown to mypy
 
     @property
     def engine(self) -> Engine:
-        """The games. If they are restored to a snapshot, the environment goes on from there."""
+        """The games, as an engine. If you restore a snapshot in it, the environment continues from there."""
         return self._seats.engine
 
     @property
     def opponents(self) -> Any:
-        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
+        """The agents on the other seats; you may replace them at any time, see `LearningSeats.opponents`."""
         return self._seats.opponents
 
     @opponents.setter
@@ -479,7 +482,7 @@ class LearnersEnv:
         self._seats.opponents = opponents
 
     def view(self) -> View:
-        """The learning seats' view, a row for each table, for inputs and rewards of one's own; fresh arrays."""
+        """Return the learning seats' view, a row for each table, for your own inputs and rewards; fresh arrays."""
         return self.engine.view(seats=self._seats.learner)
 
 

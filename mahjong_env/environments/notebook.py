@@ -1,4 +1,4 @@
-"""What a notebook shows of engines and views, which know nothing of drawing; importing `mahjong_env` calls it."""
+"""How notebooks show engines and views, which know nothing of drawing; importing `mahjong_env` sets it up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mahjong_env.observation.view import View
 
 
 def show_tables() -> None:
-    """Let notebooks draw an engine's first game, all hands open, and a view's first row as its person sees it."""
+    """Let notebooks draw an engine's first game with all hands open, and a view's first row as its person sees it."""
     for shown, drawn in ((Engine, _first_game), (View, _first_row)):
         setattr(shown, "_repr_html_", drawn)  # noqa: B010 - a type checker knows it of neither
 

@@ -1,7 +1,8 @@
 """The variants as games of OpenSpiel; importing this registers them: ``pyspiel.load_game("mahjong_<variant>")``.
 
-A game is one hand. Four chance nodes of 256 outcomes each draw its deal, the digits of a seed of `make_engine`; what
-follows is a function of the actions, so that histories can be replayed. Parameters are the knobs; None is written -1.
+A game is one hand. Four chance nodes of 256 outcomes each draw its deal: they are the digits of a seed of
+`make_engine`. Everything after that is a function of the actions, so histories can be replayed. The parameters of a
+game are the knobs of the variant, with -1 for None.
 """
 
 from __future__ import annotations
@@ -41,23 +42,24 @@ _NONE: Final = -1
 
 
 def game_name(variant: str) -> str:
-    """The name by which OpenSpiel knows a variant."""
+    """Return the name by which OpenSpiel knows a variant."""
     return f"mahjong_{variant}"
 
 
-class MahjongGame(pyspiel.Game):  # type: ignore[name-defined, misc]  # it is looked up when this runs
+class MahjongGame(pyspiel.Game):  # type: ignore[name-defined, misc]  # pyspiel is looked up when this runs
     """One hand of a variant.
 
     Attributes:
-        rules: what is played.
-        variant, game_type: set by the subclass of each variant.
+        rules: the rules played.
+        variant: the name of the variant; the subclass of each variant sets it.
+        game_type: OpenSpiel's description of the game; the subclass of each variant sets it.
     """
 
     variant: str
     game_type: Any
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        """Read the knobs; `RulesError` if one has a value that is not valid, or if a match does not end by hands."""
+        """Read the knobs; raise `RulesError` if a value is not valid, or if matches do not end by hands."""
         default = VARIANTS[self.variant]
         given = {name: value for name, value in (params or {}).items() if value != _parameters(default)[name]}
         knobs = {name: None if _is_none(default, name, value) else value for name, value in given.items()}
@@ -76,17 +78,17 @@ class MahjongGame(pyspiel.Game):  # type: ignore[name-defined, misc]  # it is lo
         super().__init__(self.game_type, info, given)
 
     def new_initial_state(self, text: str | None = None) -> MahjongState:
-        """A state before the deal."""
+        """Return a state before the deal."""
         if text is not None:
             raise RulesError("states are not read from text; deserialize_state reads serialized ones")
         return MahjongState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """The chance nodes that draw the deal."""
+        """Return the number of chance nodes that draw the deal."""
         return _DIGITS
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SeatObserver:
-        """What a seat may see, with perfect recall or without; other kinds of observation are not provided."""
+        """Return an observer of what a seat may see, with or without perfect recall; there are no other kinds."""
         wanted = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         is_own = wanted.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
         if params or not (is_own and wanted.public_info):
@@ -95,12 +97,11 @@ class MahjongGame(pyspiel.Game):  # type: ignore[name-defined, misc]  # it is lo
 
 
 class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
-    """A hand: its deal, while that is drawn, then one game of an engine.
+    """A hand: first the chance nodes of its deal, then one game of an engine.
 
     Attributes:
         engine: the game; None before the deal.
-        choices: what each player has been asked and has answered: the kind drawn, the kind offered (-1 for none), the
-            action.
+        choices: the questions and answers of each player: the kind drawn, the kind offered (-1 for none), the action.
     """
 
     def __init__(self, game: MahjongGame) -> None:
@@ -111,7 +112,7 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
         self._digits: list[int] = []
 
     def current_player(self) -> int:
-        """The player who is asked, chance, or nobody."""
+        """Return the player who is asked, or OpenSpiel's id for chance or for the end of the game."""
         if self.engine is None:
             return int(pyspiel.PlayerId.CHANCE)
         person = int(self.engine.seat_to_act[0])
@@ -122,7 +123,7 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
         return np.flatnonzero(self.engine.action_mask[0]).tolist()
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """The outcomes of a digit of the deal, all equally likely."""
+        """Return the outcomes of one digit of the deal, all equally likely."""
         return _CHANCE
 
     def _apply_action(self, action: int) -> None:
@@ -134,28 +135,28 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
                 self.engine = Engine(self.get_game().rules, 1, seed=int.from_bytes(self._digits, "big"))
             return
         view = self.engine.view()
-        self.engine.step([action])  # first, as it refuses what is not legal
+        self.engine.step([action])  # first, as it refuses illegal actions
         self.choices[int(view.own_person[0])].append((int(view.drawn[0]), int(view.offered[0]), action))
 
     def _action_to_string(self, player: int, action: int) -> str:
         return ACTIONS[action] if player >= 0 else f"deal {action}"
 
     def is_terminal(self) -> bool:
-        """Whether the hand has ended."""
+        """Return whether the hand has ended."""
         return self.current_player() == pyspiel.PlayerId.TERMINAL
 
     def returns(self) -> list[float]:
-        """The points that each player has won or lost, kongs included, once the hand has ended; zeros before."""
+        """Return the points that each player has won or lost, kongs included; zeros before the hand has ended."""
         if self.engine is None or not self.is_terminal():
             return [0.0] * self.num_players()
         won: list[float] = (self.engine.points[0] - self.engine.rules.starting_points).astype(float).tolist()
         return won
 
     def resample_from_infostate(self, player_id: int, sampler: Callable[[], float]) -> MahjongState:
-        """A state that this player cannot tell from this one, with all that the player has not seen drawn anew.
+        """Return a state that this player cannot distinguish from this one, with everything unseen drawn anew.
 
-        Its history is empty, as that of the deal is no longer its own, and so are the other players' choices. Tiles
-        are drawn uniformly: what the others' answers tell of them is not asked.
+        Its history is empty, because its deal is no longer the one in the history, and so are the other players'
+        choices. Tiles are drawn uniformly: what the other players' answers reveal about them is not taken into account.
 
         Raises:
             MahjongError: nothing has been dealt.
@@ -169,21 +170,21 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
         return other
 
     def __str__(self) -> str:
-        """The table, all hands open."""
+        """Return the table as text, with all hands open."""
         return f"dealt {self._digits}" if self.engine is None else table_text(self.engine)
 
 
 class SeatObserver:
-    """What a seat sees: planes and text; with perfect recall also the hand's events, and the seat's own choices.
+    """What a seat sees, as planes and text; with perfect recall also the hand's events and the seat's own choices.
 
     Attributes:
         tensor: all numbers, flat, float32.
-        dict: its parts: "observation" [C, 34], "events" [E, 5] (`View.events`), "choices" [D, 3]
-            (`MahjongState.choices`); behind the last of them 0.
+        dict: the parts of the tensor: "observation" [C, 34], "events" [E, 5] (`View.events`), "choices" [D, 3]
+            (`MahjongState.choices`); the rows behind the last event or choice are 0.
     """
 
     def __init__(self, played: Rules, recalls: bool) -> None:
-        """Lay the parts out."""
+        """Lay out the parts of the tensor."""
         tiles, melds = int(played.deck.sum()), played.seats * played.sets
         shapes: dict[str, tuple[int, int]] = {"observation": SHAPE}
         if recalls:  # each tile is drawn once, and discarded or laid open once
@@ -195,7 +196,7 @@ class SeatObserver:
         self.dict = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
 
     def set_from(self, state: MahjongState, player: int) -> None:
-        """Write what a player sees in a state."""
+        """Write what a player sees in a state into the tensor."""
         self.tensor[:] = 0
         if state.engine is None:
             return
@@ -208,7 +209,7 @@ class SeatObserver:
                 self.dict["choices"][: len(choices)] = choices
 
     def string_from(self, state: MahjongState, player: int) -> str:
-        """The same in words."""
+        """Return what a player sees in a state, as text."""
         if state.engine is None:
             return f"{person_name(player)}: nothing has been dealt"
         view = state.engine.view(seats=player)
@@ -226,13 +227,13 @@ def _choice_text(choice: tuple[int, int, int]) -> str:
 
 
 def _is_none(played: Rules, name: str, value: Any) -> bool:
-    """Whether a parameter stands for None: -1, where the knob has it."""
+    """Whether a parameter stands for None: it is -1, and the knob accepts None."""
     about = next(item.metadata for item in fields(played) if item.name == name)
     return value == _NONE and (about["none"] or None in (about["choices"] or ()))
 
 
 def _parameters(played: Rules) -> dict[str, Any]:
-    """The knobs as OpenSpiel's parameters, which know no None."""
+    """Return the knobs as OpenSpiel's parameters, which have no None."""
     return {name: _NONE if value is None else value for name, value in played.knobs.items()}
 
 
@@ -244,7 +245,7 @@ def _register(variant: str) -> None:
         chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
         information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
         utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,  # search of OpenSpiel wants no others
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,  # OpenSpiel's search supports no other
         max_num_players=4,
         min_num_players=3,
         provides_information_state_string=True,
@@ -253,7 +254,7 @@ def _register(variant: str) -> None:
         provides_observation_tensor=True,
         parameter_specification=_parameters(VARIANTS[variant]),
     )
-    # A class, as OpenSpiel lets go of it after Python has ended, which nothing but a class survives.
+    # A class, because OpenSpiel releases it after Python has ended, which nothing but a class survives.
     own = {"variant": variant, "game_type": game_type}
     pyspiel.register_game(game_type, type(f"Mahjong{variant.capitalize()}", (MahjongGame,), own))
 

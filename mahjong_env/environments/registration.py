@@ -1,4 +1,4 @@
-"""Puts the environments into Gymnasium's and PettingZoo's registries; importing `mahjong_env` calls it."""
+"""Registers the environments with Gymnasium and PettingZoo; importing `mahjong_env` calls it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ ENTRY_MODULES: Final = {
 
 
 def gymnasium_id(variant: str, version: int = 0) -> str:
-    """The id for `gymnasium.make` and `make_vec`, such as "mahjong_env/X-v0"."""
+    """Return the id for `gymnasium.make` and `make_vec`, such as "mahjong_env/X-v0"."""
     return f"mahjong_env/{variant.capitalize()}-v{version}"
 
 
 def pettingzoo_id(variant: str, version: int = 0) -> str:
-    """The id for `pettingzoo.make`, such as "mahjong_env/x-v0"."""
+    """Return the id for `pettingzoo.make`, such as "mahjong_env/x-v0"."""
     return f"mahjong_env/{variant}-v{version}"
 
 
 def text_id(variant: str, version: int = 0) -> str:
-    """The id for `gymnasium.make` of the same in words, such as "mahjong_env/X-text-v0"."""
+    """Return the id of the text environment for `gymnasium.make`, such as "mahjong_env/X-text-v0"."""
     return f"mahjong_env/{variant.capitalize()}-text-v{version}"
 
 
 def register_all() -> None:
-    """Register every variant under its ids, without loading it; what is registered already stays.
+    """Register every variant under its ids without loading it; existing registrations stay as they are.
 
-    The ids of variants that come from other distributions bear the version in their entry point's name. One whose
-    registration is faulty has its id as well: making the environment says what is wrong. Where gymnasium and pettingzoo
-    are missing, as in a browser's tab, there is no registry, and the rest works.
+    The id of a variant from another distribution bears the version in the name of its entry point. A variant whose
+    registration is faulty gets its id as well; making the environment then says what is wrong. Where gymnasium and
+    pettingzoo are missing, as in a browser's tab, there is no registry, and everything else works.
     """
     try:
         import gymnasium
@@ -52,6 +52,6 @@ def register_all() -> None:
             gymnasium.register(name, entry_point=single, vector_entry_point=vector, kwargs=kwargs)
         if (name := text_id(variant, version)) not in gymnasium.registry:
             gymnasium.register(name, entry_point="mahjong_env.play.text_seat:TextSeatEnv", kwargs=kwargs)
-        # PettingZoo has a registry from 1.27 on.
+        # PettingZoo has had a registry since 1.27.
         if hasattr(pettingzoo, "register") and (name := pettingzoo_id(variant, version)) not in pettingzoo.aec_registry:
             pettingzoo.register("aec", name, entry_point="mahjong_env.environments.aec:make_env", kwargs=kwargs)

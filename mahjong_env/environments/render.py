@@ -1,4 +1,4 @@
-"""Render modes of environments: the table as text, as pixels, or drawn in its place on the terminal."""
+"""Render modes of the environments: the table as text, as pixels, or redrawn in place on the terminal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.scoring.receipt import Receipt
 
 RENDER_MODES: Final = ("ansi", "rgb_array", "human")
-"""The render modes of environments of one game: text, pixels, and text that is shown."""
+"""The render modes of environments of one game: text, pixels, and text printed to the terminal."""
 RENDER_FPS: Final = 2
-"""Frames a second that a person can follow."""
+"""Frames per second at which a person can follow the game."""
 _PICTURE_WIDTH: Final = 750
 _HOME_AND_CLEAR: Final = "\x1b[H\x1b[J"
 _last_frame = [0.0]
 
 
 def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
-    """Raise `RenderModeError` if a render mode is not None and not among the valid ones."""
+    """Raise `RenderModeError` if a render mode is neither None nor among the valid ones."""
     if mode is not None and not (isinstance(mode, str) and mode in valid):
         raise RenderModeError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
 
@@ -37,19 +37,19 @@ def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
 def render_game(
     engine: Engine, game: int, mode: str | None, outcome: Mapping[str, Any] | None, receipt: Receipt | None = None
 ) -> str | NDArray[np.uint8] | None:
-    """Render one game, all hands open.
+    """Render one game with all hands open.
 
     Args:
         engine: the games.
-        game: which one.
+        game: the number of the game.
         mode: one of `RENDER_MODES`, or None.
         outcome: the hand that has just ended, if any (see `mahjong_env.engine.outcome.hand_info`).
-        receipt: how its points add up, for texts.
+        receipt: how the points of that hand add up, for texts.
 
     Returns:
-        Text for "ansi", of at most 80 columns, in colour where stdout is a terminal that has colours;
-        [804, 750, 3] uint8 for "rgb_array"; None for "human", which prints the text (on a terminal in its place, at
-        `RENDER_FPS` frames a second), and for None, which warns.
+        Text for "ansi", of at most 80 columns, in colour if stdout is a terminal that supports it; [804, 750, 3] uint8
+        for "rgb_array"; None for "human", which prints the text (on a terminal in the place of the last one, at
+        `RENDER_FPS` frames per second), and for None, which warns.
 
     Raises:
         MissingExtraError: "rgb_array" without the extra `render`.
@@ -73,5 +73,5 @@ def render_game(
 
 
 def game_svg(engine: Engine, game: int, outcome: Mapping[str, Any] | None) -> str:
-    """The picture of one game, all hands open, which notebooks show of environments; the arguments of `render_game`."""
+    """Return the picture of one game with all hands open, as notebooks show environments; see `render_game`."""
     return table_svg(read_table(engine, game), event=event_text(outcome) or last_event(engine, game))

@@ -1,4 +1,4 @@
-"""One learning seat as a Gymnasium environment; agents play the others."""
+"""One learning seat as a Gymnasium environment; agents play the other seats."""
 
 from __future__ import annotations
 
@@ -32,20 +32,25 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     """A table at which one seat learns: ``gymnasium.make("mahjong_env/<Variant>-v0")`` after ``import mahjong_env``.
 
     **Observation**: [C * 34] int8, the planes of `mahjong_env.OBSERVATION_PIECES`, flat; with ``observation="planes"``
-    [C, 34]; with ``observation="dict"`` ``{"observation": [C, 34], "action_mask": [109]}``, both int8. **Action**: one
-    of `mahjong_env.ACTIONS`; legal ones are in ``info["action_mask"]`` (int8, for ``action_space.sample(mask)``) and in
-    `action_masks` (bool, for MaskablePPO). **Reward**: points that the seat receives until its next decision or the
-    end; the first one also has what it received before its first decision, so that they sum to what the match brought.
+    [C, 34]; with ``observation="dict"`` ``{"observation": [C, 34], "action_mask": [109]}``, both int8.
+
+    **Action**: one of `mahjong_env.ACTIONS`. The legal ones are in ``info["action_mask"]`` (int8, for
+    ``action_space.sample(mask)``) and in `action_masks` (bool, for MaskablePPO).
+
+    **Reward**: the points that the seat receives until its next decision or the end of the match. The first reward
+    includes what it received before its first decision, so that the rewards sum to what the match brought.
+
     **Episode**: a match of ``num_hands`` hands; matches that end before the seat is asked once are dealt anew.
 
     An illegal action ends the episode with ``info["illegal_action"]`` True and a reward that is worse than playing on
-    (``illegal_reward``). With ``on_illegal="raise"`` it raises `mahjong_env.IllegalActionError`, and nothing has
-    changed then. When a hand has ended since the last decision, ``info["outcome"]`` says how (see
-    `mahjong_env.engine.outcome.hand_info`). ``info["seat"]`` is the learning person. With ``privileged=True``
-    ``info["privileged"]`` is what that person may not see, for critics: [C', 34] int8, the planes of
+    (``illegal_reward``). With ``on_illegal="raise"`` it raises `mahjong_env.IllegalActionError` and changes nothing.
+
+    **Infos**: ``info["seat"]`` is the learning person. When a hand has ended since the last decision,
+    ``info["outcome"]`` describes it (see `mahjong_env.engine.outcome.hand_info`). With ``privileged=True``,
+    ``info["privileged"]`` is what the learning person may not see, for critics: [C', 34] int8, the planes of
     `mahjong_env.PRIVILEGED_PIECES`.
 
-    Environments can be copied (`copy.deepcopy`) and pickled in the middle of an episode: the copy goes on as the
+    You can copy (`copy.deepcopy`) and pickle an environment in the middle of an episode; the copy continues as the
     original does.
     """
 
@@ -65,13 +70,13 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             observation: "flat", "planes" or "dict".
-            privileged: whether infos have what the learning person may not see.
+            privileged: whether infos include what the learning person may not see.
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
                 terminal).
             **arguments: those of `LearningSeats`, and house rules.
 
         Raises:
-            MahjongError: a value that is not valid; the message lists those that are.
+            MahjongError: a value is not valid; the message lists the valid ones.
         """
         self._sit_down(variant, 1, observation, privileged, render_mode, arguments)
         self.observation_space = observation_space(self._form)
@@ -81,7 +86,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         """Begin an episode.
 
         Args:
-            seed: of cards and chance; None: the next hands of the same seed.
+            seed: the seed of the cards and of all randomness; None for the next hands of the same seed.
             options: "deal" may hold a `mahjong_env.Deal`.
         """
         chosen = read_options(options, _OPTIONS)
@@ -91,10 +96,10 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         return self._answer()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play one action, and on until the seat is asked again or the match is over.
+        """Play one action, and then on until the seat is asked again or the match is over.
 
         Raises:
-            IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            IllegalActionError: the action is illegal, with ``on_illegal="raise"``; nothing has changed.
             AgentError: an opponent's answer cannot be played. The environment has to be reset.
             ResetNeeded: the episode is over.
         """
@@ -110,11 +115,11 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         return observation, float(seats.earned[0]), bool(seats.ended[0]) and not truncated, truncated, info
 
     def action_masks(self) -> BoolArray:
-        """[109] bool legal actions, all False where the episode is over."""
+        """Return the legal actions: [109] bool, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)
 
     def render(self) -> Any:
-        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
+        """Render the table with all hands open: as text, as [804, 750, 3] uint8 pixels, or on the terminal."""
         seats = self._seats
         return render_game(self.engine, 0, self.render_mode, seats.last_hand(0), seats.last_receipt(0))
 
@@ -126,7 +131,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         return game_svg(self.engine, 0, self._seats.last_hand(0))
 
     def close(self) -> None:
-        """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
+        """Close the file of records, if there is one; an unfinished match is appended as it stands."""
         self._seats.engine.close_record()
         super().close()
 
@@ -136,7 +141,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         return not seats.has_begun or bool(seats.illegal[0]) or seats.engine.state.actor.item() < 0
 
     def _masks(self) -> Any:
-        """[1, 109] int8 legal actions: none after an illegal one, nor before the first reset."""
+        """Return the legal actions, [1, 109] int8: none after an illegal one, nor before the first reset."""
         masks = self._seats.action_masks(_GAME)
         if self._seats.illegal[0] or not self._seats.has_begun:
             masks[:] = 0

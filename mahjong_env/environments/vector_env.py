@@ -39,18 +39,19 @@ _OPTIONS: Final = {
 
 
 class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
-    """``gymnasium.make_vec("mahjong_env/<Variant>-v0", num_envs=256)``: all tables are stepped at once.
+    """Many tables, stepped together: ``gymnasium.make_vec("mahjong_env/<Variant>-v0", num_envs=256)``.
 
     Spaces, rewards and arguments are those of `SingleSeatEnv`. ``autoreset_mode`` says what happens at a table whose
     episode ends (see `gymnasium.vector.AutoresetMode`):
 
-    * ``SAME_STEP``, the default and the fastest: a new one begins in the same step. The observation is the new
-      episode's first, the old one's last is in ``infos["final_obs"]`` and its info in ``infos["final_info"]``.
-    * ``NEXT_STEP``: a new one begins in the next step, which ignores the table's action and pays nothing.
-    * ``DISABLED``: none begins until ``reset(options={"reset_mask": mask})`` names the table.
+    * ``SAME_STEP``, the default and the fastest: a new episode begins in the same step. The observation is the first
+      of the new episode; the last one of the old episode is in ``infos["final_obs"]``, and its info in
+      ``infos["final_info"]``.
+    * ``NEXT_STEP``: a new episode begins in the next step, which ignores the table's action and pays nothing.
+    * ``DISABLED``: no episode begins until ``reset(options={"reset_mask": mask})`` names the table.
 
-    The cards of environment i depend on (seed, i, number of its hand) alone; the agents' chance and the learning seats
-    come from one generator for the whole batch.
+    The cards of environment i depend only on (seed, i, number of its hand). The agents' randomness and the learning
+    seats come from one generator for the whole batch.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -70,19 +71,19 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        """Set up tables.
+        """Set up the tables.
 
         Args:
-            num_envs: tables.
+            num_envs: the number of tables.
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             observation: "flat", "planes" or "dict".
-            privileged: whether infos have what the learning persons may not see.
+            privileged: whether infos include what the learning persons may not see.
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
             render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
             **arguments: those of `LearningSeats`, and house rules.
 
         Raises:
-            MahjongError: a value that is not valid; the message lists those that are.
+            MahjongError: a value is not valid; the message lists the valid ones.
         """
         self._mode = _read_mode(autoreset_mode)
         check_count("num_envs", num_envs)
@@ -94,17 +95,18 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._all: Games = np.arange(num_envs)
-        self._final: dict[str, Any] = {}  # infos, and last observations, of the episodes that end in a step
+        self._final: dict[str, Any] = {}  # infos and last observations of the episodes that end in a step
         self._last_seen: NDArray[Any] = np.full(num_envs, None, object)
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode at every table, or at some.
+        """Begin an episode at every table, or at some of them.
 
         Args:
-            seed: one for all: table i's cards depend on it and on i; None: the next hands of the same seed. Or one, or
-                None, for each table: it is then dealt what a single environment of that seed is dealt.
+            seed: one seed for all tables (the cards of table i depend on it and on i), or None for the next hands of
+                the same seed. Or a list with one of these for each table: a table with a seed of its own is dealt what
+                a single environment of that seed is dealt.
             options: "deal" may hold a `mahjong_env.Deal` for all tables that are reset; "reset_mask" may name these, as
-                [num_envs] booleans, and the others stay as they are.
+                [num_envs] booleans, and the other tables stay as they are.
 
         Returns:
             The observations of all tables, and the infos of those that have been reset.
@@ -124,7 +126,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         return self._observe(self._all), self._infos(games)
 
     def step(self, actions: Any) -> Step:
-        """Play one action at every table, and on until all learning seats are asked again.
+        """Play one action at every table, and then on until all learning seats are asked again.
 
         Args:
             actions: [num_envs] integers.
@@ -133,9 +135,9 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             Observations [num_envs, ...] int8, rewards float64, terminations, truncations, infos, in fresh arrays.
 
         Raises:
-            IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            IllegalActionError: an action is illegal, with ``on_illegal="raise"``; nothing has changed.
             AgentError: an opponent's answer cannot be played. All tables have to be reset.
-            ResetNeeded: the first reset is still to come; or, with ``DISABLED``, an episode is over.
+            ResetNeeded: the environment has not been reset yet; or, with ``DISABLED``, an episode is over.
         """
         seats = self._seats
         if not self._seats.has_begun:
@@ -167,11 +169,11 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         self._seats.step(playing, chosen[playing], self.np_random, beginning=over)
 
     def action_masks(self) -> BoolArray:
-        """[num_envs, 109] bool legal actions, all False where an episode is over."""
+        """Return the legal actions: [num_envs, 109] bool, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
+        """Render the tables with all hands open: as texts, or as [804, 750, 3] uint8 pixels each."""
         shown, seats = range(self.num_envs if self.render_mode is not None else 1), self._seats
         frames = [
             render_game(self.engine, game, self.render_mode, seats.last_hand(game), seats.last_receipt(game))
@@ -183,8 +185,8 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         return f"<{type(self).__name__} of {self.engine.rules.name}: {self.num_envs} tables>"
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close the file of records, if there is one; matches that have not ended are appended as they stand."""
-        # Gymnasium 1.1 closes what could not be built, too.
+        """Close the file of records, if there is one; unfinished matches are appended as they stand."""
+        # Gymnasium 1.1 also closes environments whose construction failed.
         if "_seats" in vars(self):
             self._seats.engine.close_record()
 
@@ -200,7 +202,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         return in_form(self._form, self._seats.observe(games), masks)
 
     def _keep_final(self, games: Games) -> None:
-        """Keep what is told of episodes that have ended, while it can still be looked at."""
+        """Keep the observations and infos of episodes that have ended, while they can still be read."""
         seats = self._seats
         masks = seats.action_masks(games)
         masks[seats.illegal[games]] = 0
@@ -211,7 +213,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         self._tell(self._final, games, masks, seats.illegal[games], hands)
 
     def _final_infos(self) -> dict[str, Any]:
-        """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
+        """Return ``final_obs`` and ``final_info`` of the episodes that ended, in the format of Gymnasium."""
         if not self._final:
             return {}
         ended = self._final["_seat"]
@@ -219,8 +221,8 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         return told | {"final_info": self._final, "_final_info": ended.copy()}
 
     def _infos(self, games: Games) -> dict[str, Any]:
-        """The infos of these games as they are now."""
-        # In the mode in which new episodes begin at once, an illegal action is told of the old one.
+        """Return the infos of these games as they are now."""
+        # In the mode in which new episodes begin at once, an illegal action belongs to the old one.
         illegal = self._seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
         infos: dict[str, Any] = {}
         self._tell(infos, games, self._masks(games), illegal, self._seats.last_hands())
@@ -229,7 +231,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
     def _tell(
         self, infos: dict[str, Any], games: Games, masks: Int8Array, illegal: BoolArray, hands: Mapping[int, Any]
     ) -> None:
-        """Add to infos of all tables what is told of [n] games; ``hands`` are those that have ended, by game."""
+        """Add the infos of [n] games to those of all tables; ``hands`` are those that have ended, by game."""
         seats = self._seats
         self._enter(infos, "action_mask", games, masks)
         self._enter(infos, "seat", games, seats.learner[games].astype(np.int64))
@@ -244,7 +246,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             self._enter(infos, "outcome", told, outcomes)
 
     def _enter(self, infos: dict[str, Any], name: str, games: Any, rows: NDArray[Any]) -> None:
-        """Enter rows [n, ...] of [n] games, and in the entry with a "_" that they hold there."""
+        """Enter rows [n, ...] of [n] games, and in the entry with a "_" that these games have a value."""
         if name not in infos:
             nothing = None if rows.dtype == object else 0
             infos[name] = np.full((self.num_envs, *rows.shape[1:]), nothing, rows.dtype)

@@ -1,10 +1,11 @@
 """One action ahead: the distance from a win that each legal action leaves, and the acceptance (ukeire) after it.
 
-The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the
-nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans; where a win needs points, in
-the nearest of the hands that are worth enough (`mahjong_env.hands.aims`). The acceptance is the number of unseen tiles
-that would lower it. Whether a complete shape may be won (limits on the pair, on wild tiles, on the source of the
-winning tile) is not asked beyond that. `mahjong_agents.look_ahead`, greedy agents and hints stand on this module.
+The distance (shanten + 1) is the smallest number of tiles that the concealed tiles lack for a complete hand, if others
+may be thrown away. It is measured to the nearest of the shapes that the rules play: sets and a pair, seven pairs,
+thirteen orphans. Where a win needs points, it is measured to the nearest of the hands that are worth enough
+(`mahjong_env.hands.aims`). The acceptance is the number of unseen tiles that would lower the distance. Other conditions
+of a win (limits on the pair, on wild tiles, on the source of the winning tile) are not considered. Greedy agents, hints
+and `mahjong_agents.look_ahead` use this module.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from mahjong_env.ruleset.shapes import needs_counts, shanten
 FAR: Final = 100
 """The distance that illegal actions are given."""
 
-# Which kind leaves the hand with each action, and how many tiles of it; the kind of claims is the offered tile.
+# The kind that leaves the hand with each action, and how many tiles of it; for claims it is the offered kind.
 _KIND = np.tile(np.arange(NUM_KINDS), 3)
 _AMOUNT = np.zeros(NUM_ACTIONS, np.int8)
 _AMOUNT[:CONCEALED_KONG], _AMOUNT[CONCEALED_KONG:ADDED_KONG], _AMOUNT[ADDED_KONG:CHOW_LOW] = 1, 4, 1
@@ -61,10 +62,11 @@ class Lookahead:
     """The distance and the acceptance after each legal action of n seats.
 
     Attributes:
-        distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best
-            discard that follows, too), 0 for a win, `FAR` for illegal actions.
-        help: [n, 109] int16 the acceptance: tiles not seen yet that would lower the distance, for the actions of the
-            least distance in their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
+        distance: [n, 109] int8, the number of tiles that the hand lacks after the action (after a chow or pung: after
+            the best discard that follows it); 0 for a win, `FAR` for illegal actions.
+        help: [n, 109] int16, the acceptance: unseen tiles that would lower the distance, for the actions with the
+            smallest distance in their row (after a chow or pung: tiles that would lower it with one of the discards);
+            0 elsewhere.
     """
 
     distance: NDArray[np.int8]
@@ -72,7 +74,7 @@ class Lookahead:
 
 
 def look_ahead(view: View) -> Lookahead:
-    """Look one action ahead for every row of a view."""
+    """Return the distance and the acceptance after each legal action of every row of a view."""
     mask = view.action_mask
     distance = np.full(mask.shape, FAR, np.int8)
     help_ = np.zeros(mask.shape, np.int16)
@@ -93,17 +95,18 @@ def look_ahead(view: View) -> Lookahead:
 
 @dataclass(frozen=True)
 class Discards:
-    """The discards of r seats.
+    """The possible discards of r seats.
 
     Attributes:
         view: what the seats see.
-        row: [r] intp their rows, ascending.
-        hands: their hands before the discard.
-        shanten: that of these hands, and of others.
-        place: [r] intp where they stand there.
-        distance: [r] int8 the least distance that a legal discard leaves.
-        nearest: [r] uint64 the kinds that leave it, as sets of kinds; the other legal ones leave one tile more.
-        legal: [r] uint64 the kinds that may be discarded.
+        row: [r] intp, the rows of the seats in the view, ascending.
+        hands: the hands before the discard.
+        shanten: the shanten of a batch of hands that contains these.
+        place: [r] intp, the places of these hands in that batch.
+        distance: [r] int8, the smallest distance that a legal discard leaves.
+        nearest: [r] uint64, the kinds whose discard leaves it, as sets of kinds; the other legal ones leave one tile
+            more.
+        legal: [r] uint64, the kinds that may be discarded.
     """
 
     view: View
@@ -117,7 +120,7 @@ class Discards:
 
     @classmethod
     def of(cls, view: View, row: NDArray[np.intp]) -> Discards:
-        """Look at the discards of these rows, each of which has a legal one."""
+        """Examine the discards of these rows, each of which has a legal one."""
         hands = concealed(view, row)
         found = shanten(hands, view.rules)
         legal = pack(view.action_mask[row, :NUM_KINDS])
@@ -128,7 +131,7 @@ class Discards:
         return cls(view, row, hands, found, place, distance, np.where(must_lose, legal, spare), legal)
 
     def take(self, which: NDArray[np.intp]) -> Discards:
-        """Return some of them; ``which`` are indices."""
+        """Return some of the seats; ``which`` are indices."""
         return Discards(
             self.view,
             self.row.take(which),
@@ -141,7 +144,7 @@ class Discards:
         )
 
     def distance_by_kind(self) -> NDArray[np.int8]:
-        """Return [r, 34] int8 the distance that each discard leaves, `FAR` for illegal ones."""
+        """Return [r, 34] int8, the distance that each discard leaves, `FAR` for illegal ones."""
         after = self.distance[:, None] + ~unpack(self.nearest)
         return np.where(unpack(self.legal), after, np.int8(FAR))
 
@@ -161,10 +164,10 @@ class Options:
 
     Attributes:
         view: what the seats see.
-        row: [m] intp rows, ascending.
-        action: [m] intp actions, ascending within a row.
-        shanten: that of the hands that they leave.
-        distance: [m] int8 after a chow or pung the one that the best discard leaves; 0 for a win.
+        row: [m] intp, rows of the view, ascending.
+        action: [m] intp, actions, ascending within a row.
+        shanten: the shanten of the hands that the actions leave.
+        distance: [m] int8, the distance after the action; after a chow or pung that of the best discard; 0 for a win.
     """
 
     view: View
@@ -175,17 +178,17 @@ class Options:
 
     @classmethod
     def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
-        """Look at these legal actions of these rows."""
+        """Examine these legal actions of these rows."""
         found = shanten(hands_after(view, row, chosen), view.rules)
         distance = found.distance.copy()
-        # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
+        # A chow or pung is followed by a discard, which leaves a complete hand one tile short.
         is_claim = (chosen >= CHOW_LOW) & (chosen <= PUNG)
         distance[is_claim] = np.maximum(distance[is_claim], 1)
         distance[chosen == WIN] = 0
         return cls(view, row, chosen, found, distance)
 
     def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
-        """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
+        """Return [k] uint8, the tiles that help after some of the actions; ``which`` [k] are indices."""
         rules, row = self.view.rules, self.row.take(which)
         wild = self.view.wild[row] if rules.has_wild else None
         kinds = kinds_wanted(self.shanten.take(which), self.distance.take(which), wild, rules)
@@ -211,12 +214,12 @@ def concealed(view: View, row: NDArray[np.intp]) -> Hands:
 
 
 def melded(view: View, row: NDArray[np.intp]) -> Melded:
-    """Return the melds of some rows, and the kinds of which they have seen every tile."""
+    """Return the melds of some rows, and the kinds of which these seats have seen every tile."""
     return Melded.of(view.meld_type[row, 0], view.meld_kind[row, 0], pack(view.unseen[row] == 0))
 
 
 def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Hands:
-    """Return the concealed tiles that actions leave; `Hands.counts` where it can matter, but after discards."""
+    """Return the concealed tiles that actions leave, with `Hands.counts` where they matter, except after discards."""
     hands = concealed(view, row)
     kind, amount, new_melds = _given_up(view, row, chosen)
     is_wild = kind == view.wild[row]
@@ -237,7 +240,7 @@ def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> 
 
 
 def tiles_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Return [m, 34] int8 the concealed tiles, wild ones included, that actions leave."""
+    """Return [m, 34] int8, the concealed tiles that actions leave, wild ones included."""
     tiles = view.hand[row]
     kind, amount, _ = _given_up(view, row, chosen)
     tiles[np.arange(len(row)), kind] -= amount
@@ -264,7 +267,7 @@ def _given_up(
 def _chow_tiles(
     view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return twice: which of the actions are chows, and a tile that each takes from the hand."""
+    """Return, for each of the two tiles that a chow takes from the hand, which actions are chows, and the tile."""
     chow = np.flatnonzero((chosen >= CHOW_LOW) & (chosen < PUNG))
     offered = view.offered[row[chow]].astype(np.intp)
     return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW_LOW].T]
@@ -273,12 +276,12 @@ def _chow_tiles(
 def kinds_wanted(
     shanten: Shanten | AimedShanten | Without, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules
 ) -> KindSets:
-    """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away, wild kinds among them."""
+    """Return [m] uint64, the kinds (wild ones included) whose draw improves hands that are ``distance`` away."""
     kinds = shanten.kinds_that_help(distance)
     if wild is not None:
         tile = np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)
         kinds = np.where(distance > 0, kinds | tile, kinds & ~tile)
-    # A kind that is laid open and replaced never stays in the hand.
+    # Kinds that are laid open and replaced never stay in the hand.
     for kind in np.flatnonzero(rules.flower_kinds[:NUM_KINDS]):
         kinds &= ~BIT_OF_KIND[kind]
     return kinds

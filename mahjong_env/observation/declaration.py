@@ -1,9 +1,8 @@
 """Declarations of an observation: pieces, facts, and the layout that follows from them.
 
-A piece is declared together with the function that writes it, and knows nothing of its neighbours: where it stands
-follows from the order of declaration, and so do the tables of the documentation, the ranges that the conformance
-kit checks and the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the
-piece "facts".
+A piece is declared together with the function that writes it, and knows nothing of its neighbours. Its place follows
+from the order of declaration, and so do the tables of the documentation, the ranges that the conformance kit checks and
+the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the piece "facts".
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ class Piece:
     """One piece of the observation.
 
     Attributes:
-        name: its name.
-        planes: how many planes it takes.
-        meaning: what its numbers are.
-        write: writes them: ``write(seen, out)``, where ``seen`` is what n seats see (`visibility.VisibleState`),
-            and ``out`` is [n, planes, 34] int8, every number of which must be written.
-        low: the least number.
-        high: the greatest number.
-        scale: about how large its numbers are; networks divide by it.
+        name: the name of the piece.
+        planes: the number of planes that it takes.
+        meaning: what its numbers mean.
+        write: the function that writes it: ``write(seen, out)``, where ``seen`` is what n seats see
+            (`visibility.VisibleState`), and ``out`` is [n, planes, 34] int8, every number of which must be written.
+        low: the smallest possible number.
+        high: the greatest possible number.
+        scale: the typical size of its numbers; networks divide by it.
         is_code: whether its numbers are names of things (kinds, seats) rather than amounts.
     """
 
@@ -52,7 +51,7 @@ class Piece:
     is_code: bool = False
 
     def spread(self, numbers: Numbers) -> NDArray[np.float64]:
-        """[planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
+        """Return [planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
         some = np.atleast_1d(np.asarray(numbers, np.float64))
         if some.size == self.planes * NUM_KINDS:
             return some.reshape(self.planes, NUM_KINDS)
@@ -60,7 +59,7 @@ class Piece:
 
 
 def declared_in(pieces: list[Piece], name: str, planes: int = 1, **about: Any) -> Callable[[Writer], Writer]:
-    """Declare the function below it as the writer of the next of these pieces; other arguments as in `Piece`."""
+    """Declare the function below it as the writer of the next of these pieces; for other arguments see `Piece`."""
 
     def declare(write: Writer) -> Writer:
         pieces.append(Piece(name, planes, write=write, **about))
@@ -74,15 +73,15 @@ class Fact:
     """One number in the piece "facts", or one for each slot.
 
     Attributes:
-        name: its name.
-        meaning: what the number is.
-        read: reads it from what is seen: [n], or [n, 4] with ``by_slot``; None: it is 0 in this variant.
-        low: the least number.
-        high: the greatest number.
-        scale: about how large it is; networks divide by it.
+        name: the name of the fact.
+        meaning: what the number means.
+        read: reads it from what is seen: [n], or [n, 4] with ``by_slot``; None means that it is 0 in this variant.
+        low: the smallest possible number.
+        high: the greatest possible number.
+        scale: the typical size of the number; networks divide by it.
         by_slot: whether it takes a place for each slot.
-        is_open_ended: whether there may be greater numbers, and lesser ones if ``low`` is negative, which are shown as
-            the greatest and the least.
+        is_open_ended: whether numbers above ``high`` (and below ``low``, if that is negative) can occur; they are shown
+            as the limit.
     """
 
     name: str
@@ -96,12 +95,12 @@ class Fact:
 
     @property
     def places(self) -> int:
-        """The number of places that it takes."""
+        """The number of places that the fact takes."""
         return SLOTS if self.by_slot else 1
 
 
 class Layout:
-    """The places of pieces in an observation, which it writes.
+    """The places of pieces in an observation; it writes observations.
 
     Attributes:
         pieces: the pieces, in order.
@@ -112,7 +111,7 @@ class Layout:
         """Lay the pieces out one after another.
 
         Raises:
-            ValueError: two pieces have one name.
+            ValueError: two pieces have the same name.
         """
         self.pieces = tuple(pieces)
         self._planes: dict[str, slice] = {}
@@ -126,13 +125,13 @@ class Layout:
         self._writers = [(piece.write, self._planes[piece.name]) for piece in self.pieces]
 
     def planes(self, name: str) -> slice:
-        """The planes of a piece; `KeyError` if there is no such piece."""
+        """Return the planes of a piece; raise `KeyError` if there is no such piece."""
         if name not in self._planes:
             raise KeyError(f"no piece of the observation is called {name!r}; valid are {', '.join(self._planes)}")
         return self._planes[name]
 
     def write(self, seen: Any, number: int, out: Int8Array | None = None) -> Int8Array:
-        """[number, C, 34] int8 the observations of ``number`` seats: ``out``, or a fresh array."""
+        """Write the observations of ``number`` seats into ``out`` or a fresh array: [number, C, 34] int8."""
         if out is None:
             out = np.empty((number, *self.shape), np.int8)  # not zeros: every piece writes all of its places, once
         for write, planes in self._writers:
@@ -140,20 +139,20 @@ class Layout:
         return out
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Two [C, 34]: the least and the greatest number of each place."""
+        """Return two arrays [C, 34]: the smallest and the greatest possible number of each place."""
         low, high = ([piece.spread(getattr(piece, side)) for piece in self.pieces] for side in ("low", "high"))
         return np.concatenate(low), np.concatenate(high)
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------
-# numpy copies an item whole, but walks along an array of numbers: many rows of numbers are copied as items.
+# numpy copies an item in one go, but walks along an array of numbers; large numbers of rows are copied as items.
 
 _item: Final = cache(lambda width: np.dtype((np.void, width)))
 _nothing: Final = cache(lambda width: np.zeros((), _item(width)))
 _limit: Final = cache(lambda number: np.array(number, np.int16))
 _PLANE: Final = np.dtype((np.void, NUM_KINDS))
 _FOUR: Final = np.dtype(np.int32)
-# Row k has a 1 at kind k; the last row, which -1 reaches, has none.
+# Row k has a 1 at kind k; the last row, reached by the index -1, has none.
 _ONE_HOT: Final = np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8).view(_PLANE)[:, 0]
 
 
@@ -164,7 +163,7 @@ def put(out: Int8Array, rows: Int8Array) -> None:
 
 
 def put_one_hot(out: Int8Array, kinds: Int8Array) -> None:
-    """Write a plane [n, 1, 34] for each of [n] kinds: 1 at the kind; for -1 nowhere."""
+    """Write a plane [n, 1, 34] for each of [n] kinds: 1 at the kind, and no 1 for -1."""
     out.view(_PLANE)[:, 0, 0] = _ONE_HOT.take(kinds)
 
 
@@ -182,10 +181,10 @@ def clear(out: Int8Array) -> None:
 
 
 def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str, slice]]:
-    """The piece "facts" of these facts in their order, and the places [of planes * 34] that each takes.
+    """Make the piece "facts" of these facts, in order; return it and the places [of planes * 34] that each fact takes.
 
     Raises:
-        ValueError: two facts have one name.
+        ValueError: two facts have the same name.
     """
     facts, places, end = tuple(facts), {}, 0
     for fact in facts:
@@ -199,7 +198,7 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
     columns = [(fact, places[fact.name], places[fact.name].start) for fact in facts]
 
     def write(seen: Any, out: Int8Array) -> None:
-        # Apart from the observations, where it stays in the processor's cache; they are written once.
+        # Written apart from the observations, in memory that stays in the processor's cache, and then copied at once.
         rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
         for fact, place, start in columns:
             numbers = fact.read(seen)

@@ -1,8 +1,9 @@
-"""The hand as a sequence: what all could see, in its order, from the deal to now.
+"""The hand as a sequence of everything that all could see, in order, from the deal to now.
 
-Nothing is written down for it while games are played but the numbers of discards and a short list of what was laid
-open without a claim (`State.exposed`); claims and draws follow from these. What a seat may not see yet is missing from
-its list: the draw of another seat's turn, with the flowers laid open for it, until that seat's next action.
+While games are played, only the numbers of discards and a short list of what was laid open without a claim
+(`State.exposed`) are written down for it; claims and draws follow from these. Events that a seat may not see yet are
+missing from its list: the draw of another seat's turn, with the flowers laid open for it, until that seat's next
+action.
 """
 
 from __future__ import annotations
@@ -41,16 +42,18 @@ EVENTS: Final[dict[int, str]] = {
     Event.WIN_FROM: "a win with another seat's tile: its kind, -1, the slot that gave it",
     Event.DRAWN_HAND: "the hand ends without a winner; the slot says nothing",
 }
-"""What the first number of an event means, and what stands in its third, fourth and fifth; the second is the slot."""
+"""The meaning of an event's first number, with that of its third, fourth and fifth; the second is always the slot."""
 
 COLUMNS: Final = ("event", "slot", "kind", "detail", "from_slot")
 _KONGS: Final = (Event.EXPOSED_KONG, Event.ADDED_KONG, Event.CONCEALED_KONG)
-# What a seat does in its turn; behind a discard nobody claimed, a draw comes first.
+# What a seat does in its turn. After a discard that nobody claimed, a draw precedes it.
 _OF_A_TURN: Final = (Event.DISCARD, Event.ADDED_KONG, Event.CONCEALED_KONG, Event.FLOWER, Event.WIN)
 
 
 def events_of(seen: Any) -> Int8Array:
-    """[n, T, 5] int8 the events of each seat's hand, behind them zeros and -1; T is the longest list's length.
+    """Return the events of each seat's hand: [n, T, 5] int8, padded with 0 as the code and -1 for the other numbers.
+
+    T is the length of the longest list.
 
     Args:
         seen: what n seats see, a `View`.
@@ -75,7 +78,7 @@ def events_of(seen: Any) -> Int8Array:
 
 
 def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
-    """[n, T, 5] the events without draws, and [n, T] which are flowers that were laid open at the deal."""
+    """Return [n, T, 5] the events without draws, and [n, T] which are flowers that were laid open at the deal."""
     n = len(seen.exposed)
     row, place = np.nonzero(seen.exposed)
     entry = seen.exposed[row, place].astype(np.intp)
@@ -88,7 +91,7 @@ def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
 
     by, owner, turn = np.nonzero(seen.river_number)
     number = seen.river_number[by, owner, turn].astype(np.intp)
-    # Claims stand right behind the discard that they take. Discards that no meld was made with have joined a pung.
+    # Claims come right after the discard that they take. Claimed discards without a meld were added to a pung.
     made = np.nonzero(seen.meld_from >= 0)
     taken = seen.river > CLAIMED
     taken[made[0], seen.meld_from[made], seen.meld_discard[made] - 1] = False
@@ -96,7 +99,7 @@ def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
     at, giver = np.concatenate([made[0], joined[0]]), np.concatenate([seen.meld_from[made], joined[1]])
     claimed = seen.river_number[at, giver, np.concatenate([seen.meld_discard[made] - 1, joined[2]])].astype(np.intp)
 
-    # [n, discards of the hand] how much else came before the discard of that number.
+    # [n, discards of the hand] how many other events came before the discard of that number.
     claims_before, others_before = np.zeros((2, n, SLOTS * MAX_DISCARDS + 1), np.intp)
     np.add.at(claims_before, (at, claimed + 1), 1)
     np.add.at(others_before, (row, discards + 1), 1)
@@ -137,7 +140,7 @@ def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
 
 
 def _dealt_flowers(seen: Any, row: Any, slot: Any, kind: Any) -> tuple[Any, Any, Any]:
-    """Rows, slots and kinds of the flowers laid open at the deal, the dealer's first; the rest are given."""
+    """Return rows, slots and kinds of flowers laid open at the deal, the dealer's first; the arguments are the rest."""
     nothing = np.zeros(0, np.intp)
     if not seen.rules.uses_flowers:
         return nothing, nothing, nothing
@@ -151,7 +154,7 @@ def _dealt_flowers(seen: Any, row: Any, slot: Any, kind: Any) -> tuple[Any, Any,
 
 
 def _draws(seen: Any, listed: Int8Array, is_dealt_flower: NDArray[np.bool_]) -> tuple[Any, Any]:
-    """[n, T] whether a draw precedes an event, and whether one follows it, as far as the seat sees it."""
+    """Return [n, T] whether a draw precedes an event, and whether one follows it, as far as the seat sees it."""
     event = listed[..., 0]
     nothing = np.zeros((len(event), 1), np.int8)
     previous = np.concatenate([nothing, event[:, :-1]], axis=1)
@@ -169,7 +172,7 @@ def _draws(seen: Any, listed: Int8Array, is_dealt_flower: NDArray[np.bool_]) -> 
 
 
 def _pending_draw(seen: Any, listed: Int8Array) -> NDArray[np.bool_]:
-    """[n] whether the looking seat itself has just drawn at the beginning of its turn."""
+    """Return [n] whether the looking seat itself has just drawn at the beginning of its turn."""
     length = np.count_nonzero(listed[..., 0], axis=1)
     begun = np.flatnonzero(length)
     last = np.zeros(len(listed), np.int8)

@@ -1,6 +1,6 @@
-"""The facts of an observation: plain numbers about the game, each declared with how it is read.
+"""The facts of an observation: plain numbers about the game, each declared with the function that reads it.
 
-They are read from what is seen (`visibility.VisibleState`); a slot that nobody is in has no number, 0.
+They are read from what a seat sees (`visibility.VisibleState`). An empty slot has the number 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _is_dealer(seen: Any) -> Any:
 
 
 def _marks_of(place: int) -> Any:
-    """Reads one mark of each slot, if the variant has it; private walls stand in the first place behind them."""
+    """Read one mark of each slot, if the variant has it; the place after the last mark holds the private walls."""
 
     def read(seen: Any) -> Any:
         number = len(seen.rules.marks)
@@ -34,7 +34,7 @@ def _marks_of(place: int) -> Any:
 
 
 def _steps_from_own(name: str) -> Any:
-    """Reads a person: the steps to him from the person who looks, and 1; 0 for nobody."""
+    """Read a person as the number of steps from the person who looks, plus 1; 0 for nobody."""
 
     def read(seen: Any) -> Any:
         if not seen.rules.people_move:
@@ -47,16 +47,16 @@ def _steps_from_own(name: str) -> Any:
 
 
 def _array(name: str, meaning: str, **more: Any) -> Fact:
-    """The fact that an array of its name holds."""
+    """Declare a fact that is held by the array of the same name."""
     return Fact(name, meaning, attrgetter(name), **more)
 
 
 def _one_more(name: str, meaning: str, **more: Any) -> Fact:
-    """The same and 1: 0 where the array has -1, for nobody."""
+    """Declare a fact that is one more than the array of its name, so that -1 (nobody) becomes 0."""
     return Fact(name, meaning, lambda seen: getattr(seen, name) + _ONE, **more)
 
 
-# Ranges that several facts have.
+# Ranges that several facts share.
 _OF_SLOTS: Final[Any] = {"high": SLOTS, "scale": SLOTS}
 _OF_WINDS: Final[Any] = {"high": 4, "scale": 4}
 _OPEN_ENDED: Final[Any] = {"high": 127, "is_open_ended": True}

@@ -1,9 +1,9 @@
-"""Observations of few games, almost without numpy: there a call of it takes longer than the work.
+"""Observations of few games, almost without numpy: there, one call of it takes longer than the work itself.
 
-The same planes as `mahjong_env.observation.planes` writes, read from the memory of the state, with what
-`mahjong_env.observation.visibility` says of who sees what: for seats at tables with one wall where nobody sits out, in
-a turn, while seats are asked about a discard, and when the game is over. All else is left to numpy.
-`tests/observation/test_one_seat.py` compares both.
+The planes are those of `mahjong_env.observation.planes`, read from the memory of the state, with the rules of
+`mahjong_env.observation.visibility` for who sees what. This works at tables with one wall where nobody sits out, for
+seats in a turn, while seats are asked about a discard, and when the game is over. Everything else is left to numpy.
+`tests/observation/test_one_seat.py` compares both ways.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mahjong_env.state.arrays import (
 )
 
 MOST_GAMES: Final = FEW_GAMES
-"""The largest batches that are observed like this; in larger ones numpy is faster."""
+"""The largest batch that is observed like this; in larger ones numpy is faster."""
 
 _TURN: Final = Phase.TURN
 _CLAIM: Final = Phase.CLAIM
@@ -42,12 +42,12 @@ _SIZE: Final = SHAPE[0] * SHAPE[1]
 
 
 def _place(name: str) -> int:
-    """Where a piece begins in an observation."""
+    """Return where a piece begins in an observation."""
     return plane(name).start * NUM_KINDS
 
 
 def _fact(name: str) -> int:
-    """Where a fact stands in an observation."""
+    """Return where a fact is in an observation."""
     return _place("facts") + FACT_PLACES[name].start
 
 
@@ -57,13 +57,13 @@ _LEFT, _STREAK, _ROUND_WIND, _PASSED_ON = map(_fact, ("left", "streak", "round_w
 _OFFERED_FROM, _WHOSE_TURN = map(_fact, ("offered_from", "turn"))
 _HAND_IN_MATCH, _HANDS_TO_COME = map(_fact, ("hand_in_match", "hands_to_come"))
 _IS_DEALER, _HOUSE_WIND, _MARKS = map(_fact, ("is_dealer", "house_wind", "mark_0"))
-# Facts that stand in arrays of the same name: what all see, and what the seat sees that is asked.
+# Facts that are held by arrays of the same name: those seen by all, and those seen only by the seat that is asked.
 _SEEN_BY_ALL: Final = ("num_discards", "dice")
 _SEEN_BY_ASKED: Final = ("phase", "kong_draws", "flower_draw", "closing")
 
 
 def games_named(games: Any, every: range) -> list[int] | range | None:
-    """The numbers of games that a caller names by an array (None: every one); None: look closer."""
+    """Return the numbers of the games that a caller names (None: all of them); None if they need a closer check."""
     if games is None:
         return every
     if type(games) is not np.ndarray or games.ndim != 1 or games.dtype.kind not in "iu":
@@ -75,12 +75,13 @@ def games_named(games: Any, every: range) -> list[int] | range | None:
 class FewObservations:
     """What seats see in the games of a small batch, one by one.
 
-    Most of an observation is copied from the memory of the state at once, from places that are known for each seat
-    (`_sources`). What stays as it is within a hand, and the points, is added from a row for each seat (`_settled`).
+    Most of an observation is copied in one go from the memory of the state, from places that are known for each seat
+    (`_sources`). Numbers that stay the same within a hand, and the points, are added from a row for each seat
+    (`_settled`).
     """
 
     def __init__(self, state: State, rules: Rules, num_hands: int) -> None:
-        """Look at the memory of the games; ``num_hands`` are the hands of a match."""
+        """Look at the memory of the games; ``num_hands`` is the number of hands of a match."""
         self._state, self._seats, self._wall_size = state, state.num_seats, state.wall.shape[1]
         self._all = range(len(state.phase))
         self._knows_all = rules.shows_drawn and not (rules.people_move or rules.has_private_walls)
@@ -102,16 +103,16 @@ class FewObservations:
         self._sources: dict[int, Games] = {}
         games, seats = len(self._all), self._seats
         self._settled = list(np.zeros((games * seats, _SIZE), np.int8))
-        self._numbers: list[list[int]] = [[] for _ in self._all]  # by game: what those rows have been written from
-        # Where that is read, with what lies between: the same all through a hand but for payments.
+        self._numbers: list[list[int]] = [[] for _ in self._all]  # by game: the numbers from which those rows are made
+        # The stretches of memory that hold them; except for payments they stay the same all through a hand.
         ends = (("dealer", "wild"), ("hand_in_match", "turnover"), ("points", "points"))
         self._hand_and_match = [state.stretch(first, last) for first, last in ends]
         self._known: list[bytes] = []
 
     def read(self, games: Any, seats: Any) -> list[tuple[int, int]] | None:
-        """The games, and the table seats that look, if this knows what all of them see; None: look closer.
+        """Return the games and the table seats that look; None if they need a closer check, or are left to numpy.
 
-        Arguments as of `Engine.observe`.
+        For the arguments see `Engine.observe`.
         """
         if not self._knows_all:
             return None
@@ -130,17 +131,17 @@ class FewObservations:
         for number, g in enumerate(numbers):
             actor = lines.actor[g]
             me = looking[number] if looking is not None else actor if actor >= 0 else 0
-            # Nothing rare is asked, and nobody has flowers that this seat does not see yet.
+            # Go on only if nothing rare is asked, and nobody has flowers that this seat does not see yet.
             if lines.phase[g] not in _KNOWN:
                 return None
-            # -1, who acts where a game is over, is a seat as little as any other number out of range.
+            # The seat to act in a finished game is -1, which is out of range like any other wrong number.
             if not 0 <= me < self._seats or (me != actor and lines.flower_draw[g]):
                 return None
             pairs.append((g, me))
         return pairs
 
     def observe(self, looking: list[tuple[int, int]], out: Int8Array | None = None) -> Int8Array:
-        """[n, C, 34] int8 what seats see in games (see `read`): ``out``, or a fresh array."""
+        """Return what seats see in games (see `read`), in ``out`` or a fresh array: [n, C, 34] int8."""
         if out is None:
             out = np.empty((len(looking), *SHAPE), np.int8)
         known = [stretch.tobytes() for stretch in self._hand_and_match]
@@ -161,7 +162,7 @@ class FewObservations:
         return out
 
     def _find_source(self, g: int, me: int, is_asked: bool) -> Games:
-        """[C * 34] where the numbers that are copied stand in the memory of the state; the others are a zero there."""
+        """Return [C * 34] the places of the copied numbers in the memory of the state; other numbers read a zero."""
         places, public = self._state.places, self._state.places("public")[g]
         found = np.full(SHAPE, len(self._block) - 1)
         for name in (*_SEEN_BY_ALL, *_SEEN_BY_ASKED[: len(_SEEN_BY_ASKED) * is_asked]):
@@ -176,7 +177,7 @@ class FewObservations:
             found[plane("river")].reshape(-1)[slot * MAX_DISCARDS :][:MAX_DISCARDS] = places("river")[g, seat]
             if self._has_flowers:
                 flowers = places("flowers")[g, seat]
-                found[plane("flowers")][slot] = flowers[:NUM_KINDS]  # honours exposed as flowers: none is of a suit
+                found[plane("flowers")][slot] = flowers[:NUM_KINDS]  # honours exposed as flowers; no suited tile is one
                 found[plane("flowers")][slot, : NUM_ALL_KINDS - FLOWERS] = flowers[FLOWERS:]
         return found.reshape(-1)
 
@@ -194,7 +195,7 @@ class FewObservations:
             self._numbers[g] = [*numbers, *winds, *points]
             for me in range(seats):
                 self._settled[g * seats + me][:] = 0
-                row = self._settled[g * seats + me].data  # numbers are written faster there
+                row = self._settled[g * seats + me].data  # a memoryview, to which numbers are written faster
                 for place, kind in ((_WILD, wild), (_INDICATOR, indicator)):
                     if kind >= 0:
                         row[place + kind] = 1
@@ -210,7 +211,7 @@ class FewObservations:
                         row[_POINTS + SLOTS * digit + slot] = number
 
     def _write_rest(self, g: int, me: int, is_asked: bool, seen: memoryview) -> None:
-        """Write into an observation what has to be worked out."""
+        """Write the numbers that have to be worked out into an observation."""
         lines, seats, slots = self._lines, self._seats, self._slots
         phase = lines.phase[g]
         if phase == _TURN and not is_asked:
@@ -244,7 +245,7 @@ class FewObservations:
 
 
 def _digits(number: int) -> list[int]:
-    """The digits of a number in base 100, the last one first, each with the sign of the whole."""
+    """Return the digits of a number in base 100, the last one first, each with the sign of the whole number."""
     sign, number, digits = -1 if number < 0 else 1, abs(number), []
     while number:
         number, last = divmod(number, 100)

@@ -1,12 +1,12 @@
 """The observation: what a seat may see, as named pieces of one block of numbers, the same for every variant.
 
-An observation is [C, 34] int8: C planes of one number for each tile kind, or of up to 34 plain numbers. Seats are
-relative to the one that looks: slot 0 is itself, 1 the next player, 2 the player across, 3 the previous one; at
-three-handed tables slot 2 is empty, so that networks carry over. `PIECES` and `FACTS` are the tables; documentation,
-conformance kit and networks follow them. What may be seen at all is decided in visibility.py.
+An observation is [C, 34] int8: C planes with one number for each tile kind, or with up to 34 plain numbers. Seats are
+relative to the one that looks: slot 0 is itself, 1 the next player, 2 the player across, 3 the previous one. At
+three-handed tables slot 2 is empty, so that networks carry over. `PIECES` and `FACTS` are the tables from which the
+documentation, the conformance kit and networks are made. What may be seen at all is decided in visibility.py.
 
-To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that
-views do not have yet, give `visibility.VisibleState` and `View` an array for it first.
+To add a plane, write a piece here (a function below `_piece`); its place follows from the order. If it shows something
+that views do not have yet, first give `visibility.VisibleState` and `View` an array for it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from mahjong_env.observation.facts import FACTS
 from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, MAX_MELDS, MELD_PLACES
 
 OBSERVATION_VERSION: Final = 2
-"""Moves whenever the layout of observations or the meaning of a number in them does; see CHANGELOG.md."""
+"""Incremented whenever the layout of observations or the meaning of a number in them changes; see CHANGELOG.md."""
 
 _NUM_FLOWERS: Final = NUM_ALL_KINDS - FLOWERS
-_LONGEST_HAND: Final = 30  # discards of a hand, about
+_LONGEST_HAND: Final = 30  # about the number of discards of a hand
 _DIGITS: Final = 5
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _HUNDRED: Final = np.array(100, np.int32)
 _NO_TILE: Final = np.array(NO_TILE, np.int8)
 
@@ -52,7 +52,7 @@ _piece = partial(declared_in, _pieces)
 
 
 def _up_to(high: int, places: int, planes: int = 1) -> tuple[float, ...]:
-    """The greatest numbers of planes of which only the first places are used."""
+    """Return the greatest possible numbers of planes of which only the first places are used."""
     return tuple(np.repeat([high, 0], [places, planes * NUM_KINDS - places]).astype(float).tolist())
 
 
@@ -146,7 +146,7 @@ def _flowers(seen: Any, out: Int8Array) -> None:
     if not seen.rules.uses_flowers:
         clear(out)
         return
-    put(out, seen.flowers[..., :NUM_KINDS])  # none is of a suit
+    put(out, seen.flowers[..., :NUM_KINDS])  # no suited tile is a flower
     put(out[..., :_NUM_FLOWERS], seen.flowers[..., FLOWERS:])
 
 
@@ -193,7 +193,7 @@ def _points(seen: Any, out: Int8Array) -> None:
 
 
 def _digits(numbers: Any) -> Iterator[Any]:
-    """The digits of numbers in base 100, the last ones first, with their sign; until all that follow are 0."""
+    """Yield the digits of numbers in base 100, the last ones first, with their sign, until all that follow are 0."""
     for _ in range(_DIGITS):
         last = np.fmod(numbers, _HUNDRED)
         yield last
@@ -229,5 +229,5 @@ SHAPE: Final = LAYOUT.shape
 
 
 def plane(name: str) -> slice:
-    """The planes of a piece; `KeyError` if there is no such piece."""
+    """Return the planes of a piece; raise `KeyError` if there is no such piece."""
     return LAYOUT.planes(name)

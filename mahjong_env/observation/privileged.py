@@ -1,7 +1,7 @@
-"""What a seat may not see, for critics, labels and studies: never reachable from a view, so never seen by an agent.
+"""What a seat may not see, for critics, labels and studies: no view leads to it, so agents never see it.
 
-`Engine.hidden` gives it as named arrays, ``Engine.observe(privileged=True)`` as planes of a layout of its own. The
-planes leave slot 0 to the observation: that hand is in neither for a person who sits out, but `Hidden` has it.
+`Engine.hidden` gives it as named arrays, ``Engine.observe(privileged=True)`` as planes with a layout of their own. The
+planes omit slot 0, which is in the observation. For a person who sits out that hand is in neither, but in `Hidden`.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _BEHIND: Final = SLOTS * _WALL_PLACES
 
 @dataclass(frozen=True)
 class Hidden:
-    """All hands and the wall, as n seats would see them: slot 0 the seat itself, 1 next, 2 across, 3 previous.
+    """All hands and the wall, by slot for each of n seats: slot 0 the seat itself, 1 next, 2 across, 3 previous.
 
     Attributes:
         hand: [n, 4, 34] int8 concealed tiles, wild ones included.
-        concealed_kongs: [n, 4, 34] bool the kinds of concealed kongs, those that only their owner knows among them.
-        shanten: [n, 4] int8 tiles short of waiting for one, by the nearest shape: 0 tenpai, -1 complete; 127 for an
-            empty slot. What else the variant asks of a hand that wins is not counted; a shape that it has for itself
-            (MCR's knitted ones) counts from tenpai on.
-        is_tenpai: [n, 4] bool whether one tile more makes a hand complete, as the variant knows complete hands (such as
-            with a claimed meld in Wuhan); False for a seat that holds its extra tile.
-        waits: [n, 4, 34] bool the kinds that do; whether such a win is worth enough is not asked.
-        wall_counts: [n, 42] int8 the tiles left in the wall, those that are never drawn among them.
-        wall_order: [n, W] int8 the same in the order in which they are drawn, -1 behind the last; replacements are
-            taken from behind. Private walls stand there one after the other, by slot; `View.walls` says how long
-            they are. No player could know it: a critic that sees it explains luck away, not skill.
+        concealed_kongs: [n, 4, 34] bool the kinds of concealed kongs, including those that only their owner knows.
+        shanten: [n, 4] int8 tiles short of tenpai, by the nearest shape: 0 tenpai, -1 complete; 127 for an empty slot.
+            Further conditions that the variant sets for a win are not counted. A shape of the variant's own (MCR's
+            knitted ones) counts only once the hand is tenpai.
+        is_tenpai: [n, 4] bool whether one more tile makes the hand complete, as the variant defines complete hands
+            (in Wuhan, for example, with a claimed meld); False for a seat that holds its extra tile.
+        waits: [n, 4, 34] bool the kinds that complete it; whether such a win is worth enough is not checked.
+        wall_counts: [n, 42] int8 the tiles left in the wall, including those that are never drawn.
+        wall_order: [n, W] int8 the same tiles in the order in which they are drawn, -1 behind the last; replacements
+            are taken from the end. Private walls follow one another by slot; `View.walls` gives their lengths. No
+            player could know this order: a critic that sees it explains luck away, not skill.
     """
 
     hand: Int8Array
@@ -60,7 +60,7 @@ class Hidden:
 
     @classmethod
     def of(cls, seen: VisibleState) -> Hidden:
-        """Look behind what these seats see."""
+        """Collect what these seats may not see."""
         state, rules, games = seen.state, seen.rules, seen.games
         hand = seen.of_slots(state.hand)
         concealed_kongs = np.zeros(hand.shape, np.bool_)
@@ -77,19 +77,19 @@ class Hidden:
         counts = state.wall_counts(games)
         waits = _waits_of(rules, hand, seen.wild, seen.num_melds, is_tenpai)
         shanten = _shanten_of(rules, hand, seen)
-        shanten[is_tenpai & (shanten > 0)] = 0  # by a shape of the variant's own
+        shanten[is_tenpai & (shanten > 0)] = 0  # tenpai in a shape of the variant's own
         return cls(hand, concealed_kongs, shanten, is_tenpai, waits, counts, order)
 
     def __repr__(self) -> str:
         return f"<Hidden: {len(self)} rows of {', '.join(item.name for item in fields(self))}>"
 
     def __len__(self) -> int:
-        """The number of seats that look."""
+        """Return the number of seats that look."""
         return len(self.hand)
 
 
 def _shanten_of(rules: Rules, hand: Int8Array, seen: VisibleState) -> Int8Array:
-    """[n, 4] the shanten of every slot."""
+    """Return [n, 4] the shanten of every slot."""
     found = np.full(hand.shape[:2], NOBODY, np.int8)
     shapes = other_shapes(rules)
     for slot in range(SLOTS):
@@ -104,12 +104,12 @@ def _shanten_of(rules: Rules, hand: Int8Array, seen: VisibleState) -> Int8Array:
 
 
 def _waits_of(rules: Rules, hand: Int8Array, wild: Int8Array, num_melds: Int8Array, is_tenpai: BoolArray) -> BoolArray:
-    """[n, 4, 34] the kinds that complete hands which are one tile away."""
+    """Return [n, 4, 34] the kinds that complete hands which are one tile away."""
     waits = np.zeros(hand.shape, np.bool_)
     row, slot = np.nonzero(is_tenpai)
     kinds = np.flatnonzero(~rules.flower_kinds[:NUM_KINDS])
     tried = np.repeat(hand[row, slot][:, None], len(kinds), axis=1)
-    is_held = tried[:, np.arange(len(kinds)), kinds] >= 4  # there is no fifth
+    is_held = tried[:, np.arange(len(kinds)), kinds] >= 4  # there is no fifth tile of a kind
     tried[:, np.arange(len(kinds)), kinds] += ~is_held
     natural, wilds = split_wilds(tried, wild[row])
     short = rules.tiles_short(encode(natural), wilds, num_melds[row, slot][:, None])

@@ -1,4 +1,4 @@
-"""Views, which agents are given: observations, masks, and the same facts as named arrays."""
+"""Views, which agents are given: observations, action masks, and the same facts as named arrays."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class View:
     """The view of n seats. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
 
-    No attribute of a view leads to the games that it was taken of: `worlds` draws them anew.
+    No attribute of a view leads to the games that it was taken of; `worlds` draws what the seat has not seen anew.
 
-    A seat that is not asked sees what the last action that all could see has left; see `observation.visibility`.
+    A seat that is not asked sees the table as the last action that all could see left it; see
+    `observation.visibility`.
 
     Attributes:
         rules: the rules played.
@@ -37,20 +38,20 @@ class View:
         hand: [n, 34] int8 own concealed tiles, wild ones included.
         drawn: [n] int8 kind that the seat has just drawn, -1 for none.
         num_melds: [n, 4] int8 melds of each slot.
-        meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1
-            hidden), giving slot, claimed kind (-1 none).
+        meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1 if
+            hidden), slot that gave the claimed tile, claimed kind (-1 for none).
         meld_discard: [n, 4, 5] int8 number (from 1) of the claimed discard in the river of its giver, 0 for none.
         discards: [n, 4, 34] int8 discards lying before each slot.
         latest: [n, 4, 34] int8 number of each slot's latest discard of the kind (1 = first of the hand), 0 for none.
         melded: [n, 4, 34] int8 tiles in melds that all can see.
-        river: [n, 4, R] int8 each slot's discards in order, claimed ones included: kind + 1, and 34 more if it was
-            claimed; 0 after the last.
-        river_number: [n, 4, R] int8 which discard of the hand it was (1 = the first); 0 after the last.
-        river_drawn: [n, 4, R] bool whether the slot had just drawn such a tile; all False if ``shows_drawn`` is.
+        river: [n, 4, R] int8 each slot's discards in order, claimed ones included: kind + 1, and 34 more if the
+            discard was claimed; 0 after the last.
+        river_number: [n, 4, R] int8 number of that discard among all of the hand (1 = the first); 0 after the last.
+        river_drawn: [n, 4, R] bool whether the slot had just drawn such a tile; all False if ``shows_drawn`` is False.
         river_claimed: [n, 4, R] int8 who claimed that discard: 1 the player after its owner, 2 across, 3 before; 0
             nobody.
         exposed: [n, E] int32 what was laid open since the deal without a claim, in order, each as one number; 0 after
-            the last, and E the longest list's length. `events` has it in its place, and in words.
+            the last. E is the length of the longest list. `events` has the same in readable form.
         flowers: [n, 4, 42] int8 exposed flowers.
         unseen: [n, 34] int8 tiles of each kind that the seat has not seen.
         wild: [n] int8 wild kind, -1 for none.
@@ -62,23 +63,23 @@ class View:
         given_up: [n] int8 kind that it would give up there for the one offered, -1 for none.
         turn: [n] int8 slot whose turn it is, or will be if the last discard is not claimed.
         left: [n] int16 drawable tiles, those of all private walls together.
-        walls: [n, 4] int16 tiles that each slot can draw: those of its private wall, or of the one wall of all.
+        walls: [n, 4] int16 tiles that each slot can draw, from its private wall or from the common one.
         num_discards: [n] int8 discards of the hand so far, claimed ones included.
         kong_draws: [n] int8 kongs in a row before the seat's drawn tile.
-        flower_draw: [n] bool the seat's drawn tile replaced a flower.
-        closing: [n] bool the hand ends after the seat's discard, or after the one that it is asked about.
+        flower_draw: [n] bool whether the seat's drawn tile replaced a flower.
+        closing: [n] bool whether the hand ends after the seat's discard, or after the one that it is asked about.
         dealer: [n] int8 slot of the dealer.
         streak: [n] int16 hands for which the dealer has kept the deal.
         round_wind: [n] int8 0 East to 3 North.
         deals_passed_on: [n] int16 times that the deal has passed on, counted anew after each seat has had it. That is
             a round where the round wind changes then; in Wuhan it changes every four hands.
-        house_wind: [n, 4] int8, -1 for an empty slot.
+        house_wind: [n, 4] int8 0 East to 3 North, -1 for an empty slot.
         dice: [n] int8 dice of the hand, 0 for none.
         hand_in_match: [n] int16 hands of the match before this one.
         hands_to_come: [n] int16 hands of the match after this one; 0 where a match does not end by hands.
         marks: [n, 4, K] int16, see `Rules.marks`.
         points: [n, 4] int32 running points.
-        person: [n, 4] int8 who sits there, -1 for an empty slot.
+        person: [n, 4] int8 person who sits there, -1 for an empty slot.
         own_person: [n] int8 the person who looks.
         sitting_out: [n] int8 the person who sits out, -1 for nobody.
         points_sitting_out: [n] int32 the running points of that person, 0 for nobody.
@@ -136,7 +137,7 @@ class View:
 
     @classmethod
     def of(cls, seen: VisibleState, origin: Origin) -> View:
-        """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
+        """Make the view of what is seen; arrays are worked out when asked for, and stay when the games move on."""
         view = cls._asking(seen, origin)
         origin.engine.watch(view)
         return view
@@ -148,7 +149,7 @@ class View:
         return view
 
     def __getattr__(self, name: str) -> Any:
-        """Work out an array that is asked for for the first time."""
+        """Work out an array that is asked for the first time."""
         ask = self.__dict__.get("_ask")
         if ask is None or name not in _ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -156,13 +157,13 @@ class View:
         return array
 
     def keep(self) -> None:
-        """Look at a copy of the games from now on; engines call this before their games move on."""
+        """Read from a copy of the games from now on; engines call this before their games move on."""
         ask = self.__dict__.get("_ask")
         if ask is not None:
             self.__dict__["_ask"] = ask("kept")
 
     def __len__(self) -> int:
-        """The number of seats that look."""
+        """Return the number of seats that look."""
         return len(self.action_mask)
 
     def __dir__(self) -> list[str]:
@@ -174,7 +175,7 @@ class View:
         return f"<View of {self.rules.name}: {len(self)} rows, seen by the persons {shown}{more}; dir() has the arrays>"
 
     def take(self, which: Any) -> View:
-        """Some of them: a boolean mask or indices.
+        """Return the view of some of the seats, by a boolean mask or indices.
 
         Raises:
             ViewError: there are no such rows.
@@ -187,21 +188,21 @@ class View:
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
-        """The names of the arrays whose rows have the same shape in every view, in the order of declaration."""
+        """Return the names of the arrays whose rows have the same shape in every view, in order of declaration."""
         return tuple(item.name for item in fields(cls) if item.name not in ("rules", "exposed"))
 
     def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
-        """Return determinizations: games that continue these positions, with all that a seat has not seen drawn anew.
+        """Return determinizations: games that continue these positions, with everything unseen drawn anew.
 
         The hands of the others, their hidden kongs and the wall are redrawn uniformly among what is possible, and
         depend on nothing that the seat cannot know. The games belong to the caller and can be played to their end.
-        Seats are where they were: ``worlds.seat_to_act`` names the person who acts in this view.
+        Persons keep their seats: ``worlds.seat_to_act`` names the person who acts in this view.
 
         Args:
             count: worlds for each row.
-            rng: where chance comes from.
-            opponent_hands: the prior of the distances of the others' hands from a win, by turns and melds. Without it
-                they are as far away as at the deal, however late it is.
+            rng: the source of randomness.
+            opponent_hands: a prior of how far the others' hands are from a win, by turns and melds. Without it they
+                are as far away as right after the deal, however late it is.
 
         Returns:
             An engine of n * count games; those of row i are ``i * count`` to ``(i + 1) * count - 1``. It does not
@@ -226,21 +227,21 @@ class View:
         return ask(what, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles do not take the games along, but every array."""
+        """Return every array without the games, for copies and pickles."""
         arrays = {name: getattr(self, name) for name in _NAMES}
         return {name: value for name, value in self.__dict__.items() if name != "_ask"} | arrays
 
     @property
     def events(self) -> Int8Array:
-        """[n, T, 5] int8 the hand as a sequence of what all could see; see `mahjong_env.EVENTS`.
+        """The hand as a sequence of what all could see: [n, T, 5] int8; see `mahjong_env.EVENTS`.
 
-        Each event is its code, the slot, and up to three numbers more (-1 where there is none); behind the last one
-        the code is 0. T is the length of the longest sequence.
+        Each event consists of its code, the slot, and up to three more numbers (-1 where there is none). After the
+        last event the code is 0. T is the length of the longest sequence.
         """
         return events_of(self)
 
     def recent_events(self, length: int) -> Int8Array:
-        """[n, length, 5] int8 the last ``length`` of `events`, for models that want sequences of one length.
+        """Return the last ``length`` of `events`, for models that need sequences of one length: [n, length, 5] int8.
 
         Raises:
             ViewError: ``length`` is not an integer from 0.
@@ -258,17 +259,17 @@ class View:
 
     @property
     def own_wilds(self) -> Int8Array:
-        """[n] wild tiles in the own hand."""
+        """The number of wild tiles in the own hand: [n]."""
         return split_wilds(self.hand, self.wild)[1]
 
     @property
     def natural_hand(self) -> Int8Array:
-        """[n, 34] own concealed tiles without the wild ones."""
+        """The own concealed tiles without the wild ones: [n, 34]."""
         return split_wilds(self.hand, self.wild)[0]
 
     @property
     def codes(self) -> Int32Array:
-        """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
+        """The natural hand as codes of `mahjong_env.hands.codes`: [n, 4] characters, dots, bamboo, honours."""
         ask = self.__dict__.get("_ask")
         known = None if ask is None else ask("codes")
         return encode(self.natural_hand) if known is None else known
@@ -283,7 +284,7 @@ def _look(seen: VisibleState, name: str) -> Any:
 
 
 def _rows(which: Any, number: int) -> Games:
-    """[m] the rows of ``number`` that a boolean mask or indices name; `ViewError` if there are none such."""
+    """Return [m] the rows of ``number`` that a boolean mask or indices name; raise `ViewError` for any other."""
     try:
         rows = np.atleast_1d(np.asarray(which))
     except (ValueError, OverflowError) as error:  # lists of unequal lengths
@@ -292,7 +293,7 @@ def _rows(which: Any, number: int) -> Games:
         if rows.shape != (number,):
             raise ViewError(f"a mask of the rows of a view has shape ({number},), not {rows.shape}")
         return np.flatnonzero(rows)
-    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):  # an empty list is one of floats
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):  # numpy makes an empty list an array of floats
         raise ViewError(f"rows of a view are a boolean mask or indices, not {rows.dtype} of shape {rows.shape}")
     wrong = rows[(rows < 0) | (rows >= number)] if rows.size else rows
     if wrong.size:
@@ -301,10 +302,10 @@ def _rows(which: Any, number: int) -> Games:
 
 
 def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Callable[..., Any]:
-    """The requests that a view may make of its games (a copy of them: ``is_kept``): arrays, worlds, a part of itself.
+    """Return the function by which a view asks for arrays, worlds or a part of itself (``is_kept``: of a copy).
 
-    It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves
-    would hand all tiles to an agent that looks around. What Python opens nevertheless is said in docs/evaluation.md.
+    It is a function because no attribute of a function leads to what it works with. If a view held the games
+    themselves, an agent that looks around would find all tiles. docs/evaluation.md says what Python opens nevertheless.
     """
 
     def ask(what: str, *rest: Any) -> Any:

@@ -4,14 +4,14 @@ The rule has three parts.
 
 * An array of the state is seen as its declaration says (``seen_by`` in `mahjong_env.state.arrays`).
 * A question (who may claim this tile, rob this kong, win before the first turn) is seen by the seat that is asked.
-* A seat that is not asked sees the table as the last action that all could see left it. A pass is no such action, and
-  neither is a draw: the tile that the seat in turn has drawn since then, and the flowers that it has laid open for
-  it, are seen by the others together with its next action. So nobody can tell from its own observation whether
-  somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not
-  asked see it as it will stand, paid for. There is one exception: a seat of Taiwan that has drawn its eighth flower as
-  the last tile is asked whether it wins, and the others see that flower, and that no tile is left, before it answers.
+* A seat that is not asked sees the table as the last action that all could see left it. Passes and draws are not such
+  actions: the tile that the seat in turn has drawn since then, and the flowers that it has laid open for it, become
+  visible to the others together with its next action. So nobody can tell from its own observation whether somebody
+  else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not asked see
+  it as it will stand, paid for. There is one exception: a seat in Taiwan that has drawn its eighth flower as the last
+  tile is asked whether it wins, and the others see that flower, and that no tile is left, before it answers.
 
-Where the others sit is said by slots: 0 is the looking seat itself, 1 the next, 2 across, 3 the previous one.
+Seats are given as slots: 0 is the looking seat itself, 1 the next, 2 across, 3 the previous one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
 
 _LONGEST: Final = 2**15 - 1  # hands that int16 can count
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _NOTHING, _NOBODY = np.array(NO_TILE, np.int8), np.array(NO_SEAT, np.int8)
 _ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
 _TURN, _CLAIM, _OPENING = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.CLAIM, Phase.OPENING))
@@ -58,7 +58,7 @@ _NO_KINDS: Final = np.zeros(0, np.int8)
 EMPTY_SLOT: Final = 2
 """The slot where nobody sits at tables for three."""
 
-# [looking seat, slot] -> seat at the table; the empty slot of three is filled with the looking seat, and then cleared.
+# [looking seat, slot] -> seat at the table; with three seats the empty slot gets the looking seat, and is then cleared.
 _SEAT_AT_SLOT: Final = {
     seats: np.array(
         [
@@ -68,29 +68,29 @@ _SEAT_AT_SLOT: Final = {
     )
     for seats, offsets in SLOT_OF_OFFSET.items()
 }
-# By looking seat and other seat, each row beginning with "nobody" (-1): the slot.
+# By looking seat and other seat, the slot; each row begins with the entry for "nobody" (-1).
 SLOT_OF_SEAT: Final = {
     seats: np.array(
         [[NO_SEAT, *(offsets[(other - looker) % seats] for other in range(seats))] for looker in range(seats)], np.int8
     ).reshape(-1)
     for seats, offsets in SLOT_OF_OFFSET.items()
 }
-# [looking seat] where its row begins, without that "nobody".
+# [looking seat] where its row begins, behind the entry for "nobody".
 _FIRST_SLOT: Final = {seats: np.arange(seats) * (seats + 1) + 1 for seats in SLOT_OF_OFFSET}
 
 
 def of_game(name: str) -> property:
-    """[n] an array of the state that is seen by all."""
+    """Return a property with an array [n] of the state that all can see."""
     return property(lambda looker: getattr(looker.state, name)[looker.games])
 
 
 def by_slot(name: str, empty: int = 0) -> property:
-    """[n, 4, ...] an array of the state that is seen by all, by slot."""
+    """Return a property with an array [n, 4, ...] of the state that all can see, by slot."""
     return property(lambda looker: looker.of_slots(getattr(looker.state, name), empty))
 
 
 def of_asked(name: str) -> property:
-    """[n] an array of the state that is seen by the seat that is asked; for the others it is 0."""
+    """Return a property with an array [n] of the state that only the seat that is asked sees; 0 for the others."""
 
     def read(looker: VisibleState) -> Any:
         numbers = getattr(looker.state, name)[looker.games]
@@ -100,24 +100,24 @@ def of_asked(name: str) -> property:
 
 
 def public_plane(plane: int) -> property:
-    """[n, 4, 34] a public plane of the state, by slot."""
+    """Return a property with a public plane [n, 4, 34] of the state, by slot."""
     return property(lambda looker: looker._public[:, :, plane])
 
 
 class VisibleState:
     """The state as one seat in each of n games sees it: named arrays, each worked out when it is first asked for.
 
-    The arrays are those of `mahjong_env.View`, which says what they mean, and some that only observations use. They
-    are valid until the games move on.
+    The arrays are those of `mahjong_env.View`, which explains them, and some that only observations use. They are
+    valid until the games move on.
 
     Attributes:
         state: the games.
         rules: their rules.
-        games: [n] which games.
+        games: [n] the numbers of the games.
         seat: [n] the table seat that looks.
-        present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
+        present: [n] False for a person who sits out, who sees the table from this seat, but not its hand.
         is_asked: [n] whether the seat is to act.
-        all_asked: whether all of them are.
+        all_asked: whether all of them are to act.
         own: the seats themselves.
     """
 
@@ -146,7 +146,7 @@ class VisibleState:
     def __init__(
         self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
     ) -> None:
-        """Look from one seat in each game; ``num_hands`` are the hands of a match."""
+        """Look from one seat in each game; ``num_hands`` is the number of hands of a match."""
         self.state, self.rules, self.games, self.seat, self.present = state, rules, games, seat, present
         self._num_hands = num_hands
         self.is_asked: BoolArray = state.actor[games] == seat
@@ -164,25 +164,25 @@ class VisibleState:
 
     @lazy
     def _at(self) -> Seats:
-        """[n, 4] the same."""
+        """[n, 4] the same seats, as `Seats`."""
         return self.state.seats(self.games[:, None], self._order)
 
     @lazy
     def _first_slot(self) -> Games:
-        """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
+        """[n] where the row of the seat begins in `SLOT_OF_SEAT`."""
         return _FIRST_SLOT[self.state.num_seats].take(self.seat)
 
     def __len__(self) -> int:
-        """The number of seats that look."""
+        """Return the number of seats that look."""
         return len(self.games)
 
     def take(self, which: Any) -> Self:
-        """Some of the seats: a boolean mask or indices."""
+        """Return some of the seats, by a boolean mask or indices."""
         games, seat, present = self.games[which], self.seat[which], self.present[which]
         return type(self)(self.state, self.rules, games, seat, present, self._num_hands)
 
     def copy(self) -> Self:
-        """The same of a copy of the games, which stays when they move on."""
+        """Return the same for a copy of the games, which stays as it is when the games move on."""
         state, games = self.state, self.games
         if len(games) < len(state.phase):
             state, games = state.rows(games), np.arange(len(games))
@@ -191,26 +191,26 @@ class VisibleState:
         return type(self)(state, self.rules, games, self.seat, self.present, self._num_hands)
 
     def of_slots(self, array: Any, empty: int = 0) -> Any:
-        """[n, 4, ...] the rows of an array with a seat axis, by slot."""
+        """Return [n, 4, ...] the rows of an array with a seat axis, by slot."""
         rows = self._at.of(array)
         if self.state.num_seats < SLOTS:
             rows[:, EMPTY_SLOT] = empty
         return rows
 
     def _slot(self, seat: Any) -> Int8Array:
-        """[n] the slots of table seats; -1 for nobody."""
+        """Return [n] the slots of table seats; -1 for nobody."""
         return SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot + seat)
 
     @lazy
     def _robbable(self) -> Games:
-        """[m] rows that see a kong which may still be robbed as it will stand."""
+        """[m] the rows that see a kong which may still be robbed as it will stand."""
         if self.all_asked:
             return _NO_ROWS
         return np.flatnonzero(~self.is_asked & (self._phase == Phase.ROB))
 
     @lazy
     def _unseen_draw(self) -> BoolArray:
-        """[n] whether another seat is in its turn, and what it has drawn is not seen yet."""
+        """[n] whether another seat is in its turn, so that its draw cannot be seen yet."""
         return ~self.is_asked & (self._phase == Phase.TURN)
 
     @lazy
@@ -221,19 +221,19 @@ class VisibleState:
     # --- Tiles ---------------------------------------------------------------------------------------------------
     @property
     def hand(self) -> Int8Array:
-        """[n, 34]."""
+        """[n, 34]; see `View.hand`."""
         hand: Int8Array = self.own.of(self.state.hand)
         return hand if self.rules.people == self.rules.seats else hand * self.present[:, None]
 
     @property
     def codes(self) -> Int32Array:
-        """[n, 4] codes of the hand, without wild tiles."""
+        """[n, 4] the codes of the hand, without wild tiles."""
         codes: Int32Array = self.own.of(self.state.code)
         return codes if self.rules.people == self.rules.seats else codes * self.present[:, None]
 
     @property
     def drawn(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.drawn`."""
         if self._all_in_turn:
             return self.state.drawn[self.games]
         own_turn = self.state.turn[self.games] == self.seat
@@ -263,27 +263,27 @@ class VisibleState:
 
     @property
     def table(self) -> Int8Array:
-        """[n, 4, 3, 34] discards lying there, numbers of the latest discards, tiles in melds."""
+        """[n, 4, 3, 34] discards on the table, numbers of the latest discards, tiles in melds."""
         return self._public[:, :, : MELDED + 1]
 
     @lazy
     def signed_river(self) -> Int8Array:
-        """[n, 4, R] the river, with negative numbers where the discard had just been drawn."""
+        """[n, 4, R] the river, with negative numbers for discards of a tile that had just been drawn."""
         return self._signed_river if self.rules.shows_drawn else self.river
 
     @lazy
     def river(self) -> Int8Array:
-        """[n, 4, R]."""
+        """[n, 4, R]; see `View.river`."""
         return np.abs(self._signed_river)
 
     @property
     def river_drawn(self) -> BoolArray:
-        """[n, 4, R]."""
+        """[n, 4, R]; see `View.river_drawn`."""
         return self.signed_river < _ZERO
 
     @lazy
     def exposed(self) -> Int32Array:
-        """[n, E] as in `State.exposed`; seats count from the looking one, and may be S too large."""
+        """[n, E] as in `State.exposed`; seats are relative to the looking one, and may be too large by S."""
         state, games = self.state, self.games
         number = state.num_exposed[games]
         rows = self._fresh_flowers
@@ -297,7 +297,7 @@ class VisibleState:
 
     @lazy
     def flowers(self) -> Int8Array:
-        """[n, 4, 42]."""
+        """[n, 4, 42]; see `View.flowers`."""
         flowers: Int8Array = self.of_slots(self.state.flowers)
         rows = self._fresh_flowers
         if rows.size:
@@ -308,14 +308,14 @@ class VisibleState:
 
     @lazy
     def _fresh_flowers(self) -> Games:
-        """[m] rows that do not see yet which flowers another seat has just laid open."""
+        """[m] the rows that cannot see yet which flowers another seat has just laid open."""
         if self.all_asked or not self.rules.uses_flowers:
             return _NO_ROWS
         return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
 
     @lazy
     def meld_type(self) -> Int8Array:
-        """[n, 4, 5]."""
+        """[n, 4, 5]; see `View.meld_type`."""
         types: Int8Array = self.of_slots(self.state.meld_type)
         if self._robbable.size:
             slot, _, meld = self._kongs_to_be
@@ -324,7 +324,7 @@ class VisibleState:
 
     @lazy
     def meld_kind(self) -> Int8Array:
-        """[n, 4, 5]."""
+        """[n, 4, 5]; see `View.meld_kind`."""
         kinds: Int8Array = self.of_slots(self.state.meld_kind, NO_TILE)
         if self.rules.hides_concealed_kongs:
             hidden = self.meld_type == MeldType.CONCEALED_KONG
@@ -334,13 +334,13 @@ class VisibleState:
 
     @property
     def meld_from(self) -> Int8Array:
-        """[n, 4, 5]."""
+        """[n, 4, 5]; see `View.meld_from`."""
         givers: Int8Array = self.of_slots(self.state.meld_from, NO_SEAT)
         return SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
 
     @property
     def meld_discard(self) -> Int8Array:
-        """[n, 4, 5]."""
+        """[n, 4, 5]; see `View.meld_discard`."""
         return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
 
     @lazy
@@ -363,13 +363,13 @@ class VisibleState:
             unseen -= over_slots(self.flowers)
         suits = unseen[:, :NUM_KINDS]
         suits -= self.hand
-        # Planes that mean something else may wrap.
+        # Planes with another meaning may overflow.
         shown = over_slots(self._public.reshape(len(self), SLOTS, NUM_PLANES * NUM_KINDS))
         for plane in (DISCARDED, MELDED):
             suits -= shown[:, plane * NUM_KINDS : (plane + 1) * NUM_KINDS]
         row, kind = self.hidden_kongs
         np.subtract.at(suits, (row, kind), 4)
-        # A tile being added to a pung is in no hand, and not yet in the meld.
+        # A tile that is being added to a pung is in no hand, and not yet in the meld.
         for tile, lies in (
             (self.indicator, self.indicator >= 0),
             (self.state.offered[self.games], self.is_asked & (self._phase == Phase.ROB)),
@@ -380,13 +380,13 @@ class VisibleState:
 
     @property
     def unseen(self) -> Int8Array:
-        """[n, 34]."""
+        """[n, 34]; see `View.unseen`."""
         return self.unseen_tiles[:, :NUM_KINDS]
 
     # --- The question --------------------------------------------------------------------------------------------
     @property
     def action_mask(self) -> BoolArray:
-        """[n, 109]."""
+        """[n, 109]; see `View.action_mask`."""
         mask = self.state.mask.take(self.games, axis=0)
         if not self.all_asked:
             mask[~self.is_asked] = False
@@ -394,12 +394,12 @@ class VisibleState:
 
     @property
     def phase(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.phase`."""
         return self._phase if self.all_asked else self._phase * self.is_asked
 
     @lazy
     def _opening_tiles(self) -> tuple[Int8Array, Int8Array] | None:
-        """[n] the tiles offered before the first turn, and those that would be given up for them; None: none."""
+        """[n] the tiles offered before the first turn, and those that would be given up for them; None for none."""
         if not self.rules.opening_stages or self._all_in_turn:
             return None
         rows = (self.phase == _OPENING).nonzero()[0]
@@ -412,7 +412,7 @@ class VisibleState:
 
     @property
     def offered(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.offered`."""
         offered = self.state.offered[self.games]
         if not self.all_asked:
             offered = np.where(self.is_asked, offered, _NOTHING)
@@ -422,7 +422,7 @@ class VisibleState:
 
     @property
     def offered_from(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.offered_from`."""
         if self._all_in_turn:
             return _NOBODY.repeat(len(self))
         is_given = self.state.offered[self.games] >= _ZERO
@@ -432,12 +432,12 @@ class VisibleState:
 
     @property
     def given_up(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.given_up`."""
         return _NOTHING.repeat(len(self)) if self._opening_tiles is None else self._opening_tiles[1]
 
     @property
     def opening(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.opening`."""
         if self._all_in_turn:
             return np.zeros(len(self), np.int8)
         return (self.state.stage[self.games] + _ONE) * (self.phase == _OPENING)
@@ -445,7 +445,7 @@ class VisibleState:
     # --- The turn ------------------------------------------------------------------------------------------------
     @property
     def turn(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.turn`."""
         state, games = self.state, self.games
         if self._all_in_turn:
             return np.zeros(len(self), np.int8)
@@ -454,7 +454,7 @@ class VisibleState:
 
     @property
     def left(self) -> Int16Array:
-        """[n]."""
+        """[n]; see `View.left`."""
         left = self.state.left(self.games)
         if not self.all_asked:
             left = np.where(self._unseen_draw, self.state.left_before_draw[self.games], left)
@@ -462,12 +462,12 @@ class VisibleState:
 
     @property
     def walls(self) -> Int16Array:
-        """[n, 4]."""
+        """[n, 4]; see `View.walls`."""
         if not self.state.has_private_walls:
             walls = np.repeat(self.left[:, None], SLOTS, axis=1)
         else:
             walls = self.state.left_to(self._at)
-            if not self.all_asked:  # what another seat has drawn is not seen yet
+            if not self.all_asked:  # the draws of other seats cannot be seen yet
                 row = self._unseen_draw.nonzero()[0]
                 games = self.games[row]
                 slot = self._slot(self.state.turn[self.games])[row].astype(np.intp)
@@ -479,24 +479,24 @@ class VisibleState:
     # --- The hand and the match ----------------------------------------------------------------------------------
     @property
     def dealer(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.dealer`."""
         return self._slot(self.state.dealer[self.games])
 
     @property
     def deals_passed_on(self) -> Int16Array:
-        """[n]."""
+        """[n]; see `View.deals_passed_on`."""
         return self.state.turnover[self.games] % np.int16(self.state.num_seats)
 
     @property
     def hands_to_come(self) -> Int16Array:
-        """[n]."""
+        """[n]; see `View.hands_to_come`."""
         if not self.rules.ends_by_hands:
             return np.zeros(len(self), np.int16)
         return np.int16(min(self._num_hands - 1, _LONGEST)) - self.hand_in_match
 
     @lazy
     def marks(self) -> Int16Array:
-        """[n, 4, K]."""
+        """[n, 4, K]; see `View.marks`."""
         marks: Int16Array = self.of_slots(self.state.marks)
         rows = self._fresh_flowers
         if rows.size:
@@ -506,7 +506,7 @@ class VisibleState:
 
     @lazy
     def sitting_out(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.sitting_out`."""
         if self.rules.people == self.rules.seats:
             return np.full(len(self), NO_SEAT, np.int8)
         persons = self.rules.people * (self.rules.people - 1) // 2
@@ -514,13 +514,13 @@ class VisibleState:
 
     @lazy
     def own_person(self) -> Int8Array:
-        """[n]."""
+        """[n]; see `View.own_person`."""
         own = self.own.of(self.state.person_at)
         return np.where(self.present, own, self.sitting_out)
 
     @lazy
     def points(self) -> Int32Array:
-        """[n, 4]."""
+        """[n, 4]; see `View.points`."""
         if not self.rules.people_move:
             points: Int32Array = self.of_slots(self.state.points)
         else:
@@ -546,14 +546,14 @@ class VisibleState:
 
     @lazy
     def points_sitting_out(self) -> Int32Array:
-        """[n]."""
+        """[n]; see `View.points_sitting_out`."""
         person = self.sitting_out
         points = self.state.points[self.games, np.maximum(person, _ZERO)]
         return np.where(person < _ZERO, np.int32(0), points)
 
 
 def over_slots(numbers: Int8Array) -> Int8Array:
-    """[n, ...] the sum over the slots of [n, 4, ...]: numpy adds four long rows faster than along a short axis."""
+    """Return [n, ...] the sum over the slots of [n, 4, ...]; numpy adds four long rows faster than a short axis."""
     total: Int8Array = numbers[:, 0] + numbers[:, 1]
     total += numbers[:, 2]
     total += numbers[:, 3]
@@ -561,12 +561,12 @@ def over_slots(numbers: Int8Array) -> Int8Array:
 
 
 def hidden_entries(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray) -> dict[str, BoolArray]:
-    """For each array of the state, which of its entries in these games a seat cannot see.
+    """Return, for each array of the state, which of its entries in these games a seat cannot see.
 
     Args:
         state: the games.
         rules: their rules.
-        games: [n] which games.
+        games: [n] the numbers of the games.
         seat: [n] the table seat that looks.
         present: [n] False for a person who sits out.
 

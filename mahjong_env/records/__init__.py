@@ -1,4 +1,4 @@
-"""Games as records: one line of JSON for each match, which is enough to play it again to the last point."""
+"""Records of games: one line of JSON for each match, enough to replay the match to the last point."""
 
 from mahjong_env.records.record import (
     FORMAT,

@@ -1,8 +1,8 @@
-"""Games in the words of Botzone, the platform of the competitions in Chinese Standard Mahjong (docs/botzone.md).
+"""Games in the notation of Botzone, the platform of the competitions in Chinese Standard Mahjong (docs/botzone.md).
 
-Its judge, its bots and the logs of its games name the same tiles and moves; here they become a `Game`, which is played
-here by a deal and actions. Two kinds of logs are read: the judge's, in JSON, and the lines of text that the
-competitions hand out as training data.
+The platform's judge, its bots and the logs of its games name the same tiles and moves. They are read here into a
+`Game`, which a deal and actions then replay on an engine. Two kinds of logs can be read: those of the judge, in JSON,
+and the lines of text that the competitions hand out as training data.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mahjong_env.ruleset.questions import Rules, with_knobs
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
 PRESET: Final = "botzone"
-"""What the rules of the platform are called in `Rules.presets`."""
+"""The name of the platform's rules in `Rules.presets`."""
 PLAYERS: Final = 4
 TILES: Final = (
     *(f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)),  # characters, dots, bamboo
@@ -47,22 +47,22 @@ TILES: Final = (
 """[42] the platform's name of each kind."""
 KINDS: Final[Mapping[str, int]] = {name: kind for kind, name in enumerate(TILES)}
 _HAND: Final = 13
-# Moves that lay a tile of the wall before the same player: what it then draws is a replacement.
+# Moves after which the same player draws a replacement.
 _REPLACED: Final = ("GANG", "ANGANG", "BUGANG", "BUHUA")
 _CLAIMS: Final = {"PENG": PUNG, "GANG": KONG, "HU": WIN, "PASS": PASS}
 _TURNS: Final = {"PLAY": DISCARD, "GANG": CONCEALED_KONG, "BUGANG": ADDED_KONG}
 
 
 class Move(NamedTuple):
-    """What a player does, in the platform's words.
+    """One move of a player, in the platform's terms.
 
     Attributes:
         player: 0 to 3.
         what: DRAW, BUHUA (a flower), PLAY (a discard), CHI, PENG, GANG (of a discard), ANGANG (concealed), BUGANG
             (added), HU; the discard after CHI and PENG is a move of its own.
-        kind: its tile, the middle one of CHI; -1 where it is not told.
-        also: what else was claimed at the same time, in vain: actions by player.
-        place: where it stands, for messages.
+        kind: its tile, for CHI the middle one; -1 where the log does not say.
+        also: what other players claimed at the same time, in vain: actions by player.
+        place: where the move is in the log, for messages.
     """
 
     player: int
@@ -72,7 +72,7 @@ class Move(NamedTuple):
     place: str = ""
 
     def __str__(self) -> str:
-        """The move as the platform writes it, and where."""
+        """Return the move as the platform writes it, with its place."""
         tile = "" if self.kind == NO_TILE else f" {TILES[self.kind]}"
         return f"{self.place}player {self.player} {self.what}{tile}"
 
@@ -82,12 +82,13 @@ class Game:
     """One hand as the platform plays it; player 0 deals, and player i sits at the i-th wind.
 
     Attributes:
-        wind: of the round, 0 East to 3 North.
-        hands: the tiles that each player was dealt, 13 and whatever flowers came with them.
-        moves: what happened, in order.
-        scores: what each player won; empty: not told.
-        name: of the game; ``agents``: of the players.
-        penalty: how the game broke off ("WH", a false win; "WA", an illegal answer; "TLE"), and who is to blame.
+        wind: the round wind, 0 East to 3 North.
+        hands: the tiles that each player was dealt: 13, and any flowers that came with them.
+        moves: the moves, in order.
+        scores: what each player won; empty if the log does not say.
+        name: the name of the game.
+        agents: the names of the players.
+        penalty: how the game broke off ("WH", a false win; "WA", an illegal answer; "TLE"), and the player to blame.
     """
 
     wind: int = 0
@@ -106,12 +107,12 @@ class Game:
 
 
 def rules() -> Rules:
-    """The variant that is played there, with its knobs as there."""
+    """Return the rules of the platform: the variant that it plays, with the platform's knobs."""
     return registry.VARIANTS.preset(PRESET)
 
 
 def tile(name: str) -> int:
-    """The kind of a tile by its name there, W1 to W9, B1, T1, F1 to F4, J1 to J3, H1 to H8.
+    """Return the kind of a tile by its name on the platform: W1 to W9, B1, T1, F1 to F4, J1 to J3, H1 to H8.
 
     Raises:
         RecordError: there is no such tile.
@@ -123,14 +124,14 @@ def tile(name: str) -> int:
 
 
 def chow(claimed: int, middle: int) -> int:
-    """The action that makes a chow with the middle tile ``middle`` of a claimed one; -1 if there is none."""
+    """Return the action that claims a tile for a chow with the middle tile ``middle``; -1 if there is none."""
     return CHOW_LOW + 1 + claimed - middle if abs(claimed - middle) <= 1 else -1
 
 
 def action_of(words: Sequence[str], claimed: int = NO_TILE) -> int:
-    """The action that an answer asks for: ``PLAY W1``, or ``CHI W2 T5`` about a claimed tile; -1 if it is none.
+    """Return the action of an answer: ``PLAY W1``, or ``CHI W2 T5`` about a claimed tile; -1 if there is none.
 
-    The discard that the answers CHI and PENG also name is another action.
+    The discard that the answers CHI and PENG also name is a separate action.
     """
     what, *tiles = words or ("",)
     kinds = [KINDS.get(name, NO_TILE) for name in tiles]
@@ -147,18 +148,18 @@ def action_of(words: Sequence[str], claimed: int = NO_TILE) -> int:
 
 
 def rules_of(game: Game, played: Rules | None = None) -> Rules:
-    """What a game is played by: older ones, with flowers, from one wall.
+    """Return the rules by which a game was played; older games have flowers and one wall.
 
     Args:
         game: the game.
-        played: the rules of games without flowers; None: `rules`.
+        played: the rules of games without flowers; None for `rules`.
     """
     played = played or rules()
     return with_knobs(played, {"private_walls": False, "flower_tiles": True}) if game.has_flowers else played
 
 
 def deal_of(game: Game, played: Rules) -> Deal:
-    """The deal that lets a game's moves be played; the tiles that it does not name are left to chance.
+    """Return the deal from which a game's moves can be played; tiles that the game does not name are left to chance.
 
     Args:
         game: the game.
@@ -191,15 +192,15 @@ def _text(kinds: Sequence[int]) -> str:
 
 
 def play(engine: Engine, moves: Sequence[Move], step: Callable[[list[int]], object] | None = None) -> None:
-    """Play moves in a game that was dealt by `deal_of`; seats that are asked and have not claimed pass.
+    """Play moves in a game that was dealt by `deal_of`; seats that are asked and did not claim pass.
 
     Args:
-        engine: one game.
-        moves: what happens in it.
+        engine: an engine of one game.
+        moves: the moves of the game.
         step: plays an action instead of ``engine.step``, as `Recorder.step` does.
 
     Raises:
-        RecordError: a move is not possible where it stands; the message names it.
+        RecordError: a move is not possible at its place; the message names it.
     """
     step = step or engine.step
     for previous, move in pairwise([Move(NO_SEAT, ""), *moves]):
@@ -215,7 +216,7 @@ def play(engine: Engine, moves: Sequence[Move], step: Callable[[list[int]], obje
 
 
 def _wanted(move: Move, before: Move) -> int:
-    """The action of a move; -1 for draws and flowers, which nobody decides."""
+    """Return the action of a move; -1 for draws and flowers, which nobody decides."""
     if move.what == "CHI":
         return chow(before.kind, move.kind)
     if move.what == "ANGANG":
@@ -226,10 +227,10 @@ def _wanted(move: Move, before: Move) -> int:
 
 
 def _is_there(engine: Engine, move: Move, wanted: int) -> bool:
-    """Whether a move can be played now, or has happened."""
+    """Whether a move can be played now, or has already happened."""
     has_drawn = engine.state.phase[0] == Phase.TURN and engine.seat_to_act[0] == move.player
     if move.what == "BUHUA":
-        return True  # it is seen with the draw that follows
+        return True  # it becomes visible with the draw that follows
     if move.what == "DRAW":
         return has_drawn and (move.kind in (NO_TILE, int(engine.state.drawn[0])))
     return engine.seat_to_act[0] == move.player and bool(engine.action_mask[0, wanted])
@@ -244,10 +245,11 @@ def _position(engine: Engine) -> str:
 
 
 def record_of(game: Game) -> GameRecord:
-    """A game as a record; one that a penalty has broken off is incomplete.
+    """Return a game as a record; a game that was broken off by a penalty is incomplete.
 
     Raises:
-        RecordError: a move is not possible, or the game ends otherwise than it says; the message says where and how.
+        RecordError: a move is not possible, or the game ends differently from what it says; the message says where and
+            how.
     """
     players = [move.player for move in game.moves] + ([] if game.penalty is None else [game.penalty[1]])
     if not 0 <= game.wind < 4 or len(game.hands) != PLAYERS or not all(0 <= one < PLAYERS for one in players):
@@ -278,7 +280,7 @@ def record_of(game: Game) -> GameRecord:
 
 
 def _whole(text: str) -> str:
-    """A text without half characters, which JSON can escape and no file of records can hold."""
+    """Replace halves of surrogate pairs, which JSON can escape but no file of records can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -290,19 +292,19 @@ def _raise(error: RecordError) -> None:
 
 
 def read_games(path: str | os.PathLike[str], refused: Callable[[RecordError], object] = _raise) -> Iterator[Game]:
-    """Read the games of a log: JSON of the judge, one game or a list of them or one a line; or lines of text.
+    """Read the games of a log: JSON of the judge (one game, a list of games, or one game a line), or lines of text.
 
     Args:
         path: the file.
-        refused: is given the error of each game that cannot be read, and of a file that cannot; what follows is read
-            all the same. By default the first error is raised.
+        refused: called with the error of each game that cannot be read, or of a file that cannot; reading then
+            continues with the next game. By default the first error is raised.
 
     Raises:
-        RecordError: the file cannot be read, or a game of it is neither; the message says where.
+        RecordError: the file cannot be read, or a game in it is in neither format; the message says where.
     """
     place = os.fspath(path)
     try:
-        with Path(path).open(encoding="utf-8-sig") as file:  # some editors put a mark before the first letter
+        with Path(path).open(encoding="utf-8-sig") as file:  # some editors put a byte order mark at the beginning
             first = file.read(1)
             while first.isspace():
                 first = file.read(1)
@@ -321,7 +323,7 @@ def _games_of_json(text: str, place: str, refused: Callable[[RecordError], objec
     except (ValueError, RecursionError):
         lines = enumerate(text.splitlines(), 1)
         told = [_json(line, f"{place}, line {number}") for number, line in lines if line.strip()]
-        if not any(isinstance(log, dict | list) for _, log in told):  # one log over many lines: it has one fault
+        if not any(isinstance(log, dict | list) for _, log in told):  # one log over many lines: report one error
             told = told[:1]
     for where, each in told:
         if isinstance(each, RecordError):
@@ -338,7 +340,7 @@ def _games_of_json(text: str, place: str, refused: Callable[[RecordError], objec
 
 
 def _json(line: str, place: str) -> tuple[str, Any]:
-    """Where a line stands, and what it says, or the error."""
+    """Return where a line is, and its content or the error."""
     try:
         return place, json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -346,7 +348,7 @@ def _json(line: str, place: str) -> tuple[str, Any]:
 
 
 def _game_of_log(told: Any, place: str) -> Game:
-    """A game from what the judge wrote (``output``) and was answered, in turns."""
+    """Make a game from what the judge wrote (``output``) and the answers to it, in turns."""
     if isinstance(told, dict):
         name, logs = str(told.get("_id", told.get("id", place))), told.get("logs", told.get("log"))
         players = told.get("players")
@@ -419,9 +421,9 @@ def _scores(told: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _games_of_text(lines: Iterable[str], place: str, refused: Callable[[RecordError], object]) -> Iterator[Game]:
-    """The games of lines of text, which begin with ``Match NAME`` each; after a fault the next one is looked for."""
+    """Read the games of lines of text, each beginning with ``Match NAME``; after a fault, go on with the next game."""
     game: Game | None = None
-    is_left_out = False  # the game that these lines belong to
+    is_left_out = False  # whether the game of these lines is skipped
     for number, line in enumerate(lines, 1):
         words, at = line.split(), f"{place}, line {number}: "
         if not words:

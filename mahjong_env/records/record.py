@@ -1,6 +1,6 @@
 """The record of one match, its line of JSON, and files of lines; ``record.schema.json`` describes the format.
 
-A line is an object. Cards follow from ``seed``, ``stream`` and ``hand`` (see `mahjong_env.basics.chance`), or from
+A line is an object. The cards follow from ``seed``, ``stream`` and ``hand`` (see `mahjong_env.basics.chance`), or from
 ``deal`` where the first hand was a scene; everything else follows from ``actions``.
 """
 
@@ -26,12 +26,12 @@ from mahjong_env.ruleset.questions import Rules, with_knobs
 
 FORMAT: Final = "mahjong_env.record"
 FORMAT_VERSION: Final = 2
-"""Moves when fields change, and when the same seed, stream and hand are dealt other cards, as from 1 to 2."""
+"""Incremented when fields change, or when the same seed, stream and hand deal other cards, as from 1 to 2."""
 
 _SCHEMA: Final = json.loads(Path(__file__).with_name("record.schema.json").read_text("utf-8"))
 _FIELDS: Final = {name: rule for name, rule in _SCHEMA["properties"].items() if name not in ("format", "version")}
 _MOST_LEVELS = 16
-"""Of lists and objects in each other: what can be read can be written again, and put into pages."""
+"""Levels of nested lists and objects, so that everything that can be read can be written again and put into pages."""
 _TYPES: Final[Mapping[str, Any]] = {
     **{"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)},
     **{"integer": int, "number": (int, float)},
@@ -44,7 +44,7 @@ class GameRecord:
     """One match, or its beginning.
 
     Attributes:
-        variant: the variant's name.
+        variant: the name of the variant.
         rules_version: the version of the variant (`Rules.version`) that was played.
         knobs: the knobs that differ from their defaults.
         num_hands: hands of the match.
@@ -52,16 +52,16 @@ class GameRecord:
         seed: the 64 bits that a seed is folded into.
         stream: the number of the game in its batch.
         hand: the number of the first hand since the seed.
-        deal: the scene that the first hand began with; None: everything was left to chance.
+        deal: the scene with which the first hand began; None if everything was left to chance.
         actions: the actions in order, each by the seat that was to act.
         points: points of each person at the end.
         is_complete: whether the match was played to its end.
-        agents: who played, by person; empty: not said.
-        notes: by number of the action, what its agent thought, or what was found out later: ``probabilities``,
-            ``values`` (points that it promises the agent) and ``intervals`` ([low, mean, high] of the points that it
-            brings more than the action played; ``mahjong-env review`` writes them) by name of an action, and ``value``
-            (points expected) are shown by the viewer; other keys are kept.
-        read_from: the file and the line of it, for messages; no part of the line.
+        agents: the names of the players, by person; empty if unknown.
+        notes: by number of the action, what its agent thought, or what was found out later. The viewer shows these
+            keys: ``probabilities``, ``values`` (points that the action promises the agent) and ``intervals`` ([low,
+            mean, high] of the points that it brings more than the action played; ``mahjong-env review`` writes them),
+            each by the name of an action, and ``value`` (points expected). Other keys are kept.
+        read_from: the file and the line of the record, for messages; not part of the line itself.
     """
 
     variant: str
@@ -82,7 +82,7 @@ class GameRecord:
 
     @property
     def rules(self) -> Rules:
-        """The rules with the record's knobs.
+        """The rules of the record, with its knobs.
 
         Raises:
             RecordError: the variant or a knob is not known here, or the variant has another version.
@@ -98,14 +98,14 @@ class GameRecord:
         return rules
 
     def refused(self, why: str) -> RecordError:
-        """The error that says why this record cannot be used, and where it stands."""
+        """Return an error that says why this record cannot be used, and where it was read from."""
         return RecordError(f"{self.read_from}: {why}" if self.read_from else why)
 
     def to_json(self) -> str:
-        """The record as one line, without a newline.
+        """Return the record as one line, without a newline.
 
         Raises:
-            RecordError: its notes or names are nothing that JSON can hold, or that could be read again.
+            RecordError: JSON cannot hold its notes or names, or they could not be read again.
         """
         values = {name: getattr(self, name) for name in _FIELDS}
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
@@ -132,10 +132,11 @@ class GameRecord:
 
     @classmethod
     def from_json(cls, line: str, *, read_from: str = "") -> GameRecord:
-        """Read a line; ``read_from`` says for messages where it stands.
+        """Read a line; ``read_from`` says in messages where the line is from.
 
         Raises:
-            RecordError: it is not a record, or not one of this version; the message says what is wrong, and where.
+            RecordError: the line is not a record, or not one of this version; the message says what is wrong, and
+                where.
         """
         try:
             return cls(**_values(line), read_from=read_from)
@@ -144,7 +145,7 @@ class GameRecord:
 
 
 def _values(line: str) -> dict[str, Any]:
-    """The fields of a record, each of which has been looked at; `RecordError` for whatever is none."""
+    """Return the fields of a record, each of them checked; raise `RecordError` for anything else."""
     try:
         told = json.loads(line, object_pairs_hook=_fields)
         if not isinstance(told, dict) or told.get("format") != FORMAT:
@@ -174,7 +175,7 @@ def _values(line: str) -> dict[str, Any]:
 
 
 def _check(name: str, value: Any) -> None:
-    """Raise `RecordError` unless a field's value, as JSON has it, is as the schema says."""
+    """Raise `RecordError` unless a field's value, as read from JSON, fits the schema."""
     if _fits(value, _FIELDS[name]) and (name == "actions" or _is_plain(value)):
         return
     rule = {word: told for word, told in _FIELDS[name].items() if word != "description"}
@@ -183,17 +184,17 @@ def _check(name: str, value: Any) -> None:
 
 
 def _check_together(values: Mapping[str, Any]) -> None:
-    """Raise `RecordError` unless fields, as `GameRecord` has them, fit each other."""
+    """Raise `RecordError` unless the fields, as `GameRecord` has them, fit each other."""
     actions, agents, points = (values.get(name, ()) for name in ("actions", "agents", "points"))
     beyond = max(values.get("notes", ()), default=-1)
-    if beyond > len(actions):  # of the decision after the last action something may be known
+    if beyond > len(actions):  # there may be a note about the decision after the last action
         raise RecordError(f"the record's notes say something of action {beyond}; it has {len(actions)} actions")
     if len(agents) not in (0, len(points)):
         raise RecordError(f"the record names {len(agents)} agents: {_shortened(agents)}; it has {len(points)} persons")
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; `RecordError` if a name is given twice, of which Python would take the last."""
+    """Make an object; raise `RecordError` if a name occurs twice, as Python would silently take the last value."""
     told = dict(pairs)
     if len(told) < len(pairs):
         names = [name for name, _ in pairs]
@@ -206,7 +207,7 @@ _OPTIONAL: Final[Mapping[str, Any]] = {"deal": None, "is_complete": True, "agent
 
 
 def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
-    """Whether a value is as a rule of the schema says; it knows the words that are used there."""
+    """Whether a value fits a rule of the schema; only the keywords used there are supported."""
     if "enum" in rule:
         return value in rule["enum"]
     if "type" not in rule:
@@ -215,7 +216,7 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
     if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in names):
         return False
     if isinstance(value, list):
-        if rule["items"]["type"] == "integer" and set(map(type, value)) == {int}:  # long lists of actions, quickly
+        if rule["items"]["type"] == "integer" and set(map(type, value)) == {int}:  # fast path for lists of actions
             value = [min(value), max(value)]
         is_long_enough = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
         return is_long_enough and all(_fits(item, rule["items"]) for item in value)
@@ -243,7 +244,7 @@ def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
 
 
 def _read(name: str, value: Any) -> Any:
-    """The value of a field as `GameRecord` keeps it."""
+    """Return the value of a field as `GameRecord` keeps it."""
     if name == "deal" and value is not None:
         scene: Any = {key: tuple(part) if isinstance(part, list) else part for key, part in value.items()}
         return Deal(**scene)
@@ -261,17 +262,17 @@ def _shortened(value: Any) -> str:
 
 
 class RecordWriter:
-    """Appends records to a file, which is made if it does not exist.
+    """Appends records to a file, which is created if it does not exist.
 
-    Every record is written with one call, so that a writer that is killed leaves whole lines, but for the last one
-    on a full disk; a torn last line is cut off when the file is opened again.
+    All records of a call are written together, so a writer that is killed leaves whole lines (except for the last one
+    on a full disk). A torn last line is cut off when the file is opened again.
 
     Attributes:
         path: the file.
-        written: records written so far by this writer.
+        written: the number of records that this writer has written so far.
 
     Raises:
-        RecordError: the file cannot be written, or holds something else.
+        RecordError: the file cannot be written, or holds something other than records.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -282,10 +283,10 @@ class RecordWriter:
         self.written = 0
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        except (OSError, ValueError) as error:  # a path with a zero in it
+        except (OSError, ValueError) as error:  # ValueError: a path with a zero byte in it
             why = error.strerror if isinstance(error, OSError) else error
             raise RecordError(f"records cannot be written to {self.path}: {why}") from None
-        self._close = weakref.finalize(self, os.close, self._file)  # of a writer that is dropped, too
+        self._close = weakref.finalize(self, os.close, self._file)  # also for a writer that is dropped without `close`
         try:
             self._cut_torn_line()
         except BaseException:
@@ -293,7 +294,7 @@ class RecordWriter:
             raise
 
     def write(self, *records: GameRecord) -> None:
-        """Append records, all of them with one call.
+        """Append records, all of them in one call.
 
         Raises:
             RecordError: they cannot be written, as on a full disk; no part of a line is left behind.
@@ -304,14 +305,14 @@ class RecordWriter:
         self.written += len(records)
 
     def complete(self, lines: bytes) -> None:
-        """Append lines of `GameRecord.to_json`, each with its newline, but for those with which the file ends already.
+        """Append lines of `GameRecord.to_json`, each with its newline, except for those that already end the file.
 
-        A process that was killed while it appended lines appends the same lines again: each of them is there once.
+        After a process was killed while appending, append the same lines again: each of them is then there once.
         """
         tail = b""
         if self._file < 0:
             raise RecordError(f"{self.path} has been closed")
-        if size := os.fstat(self._file).st_size:  # pipes have no length
+        if size := os.fstat(self._file).st_size:  # pipes have no size
             try:
                 with self.path.open("rb") as file:
                     file.seek(max(0, size - len(lines)))
@@ -331,7 +332,7 @@ class RecordWriter:
             while left:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
-            with suppress(OSError):  # devices and pipes have no length
+            with suppress(OSError):  # devices and pipes have no size
                 os.ftruncate(self._file, before)
             raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
 
@@ -341,7 +342,7 @@ class RecordWriter:
         self._file = -1
 
     def __enter__(self) -> Self:
-        """Give the writer itself."""
+        """Return the writer itself."""
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -349,12 +350,12 @@ class RecordWriter:
         self.close()
 
     def _cut_torn_line(self) -> None:
-        """Cut a last line that was not written whole; refuse to append to a file that is not one of records."""
+        """Cut off a last line that was not written whole; refuse to append to a file that does not hold records."""
         size = os.fstat(self._file).st_size
         if not size:
             return
         with self.path.open("rb") as file:
-            first = next((line for line in file if line.strip()), b"")  # `read_records` passes over empty lines as well
+            first = next((line for line in file if line.strip()), b"")  # like `read_records`, skips empty lines
             if first.endswith(b"\n"):
                 try:
                     GameRecord.from_json(first.decode("utf-8"))
@@ -371,12 +372,12 @@ class RecordWriter:
             GameRecord.from_json(last.decode("utf-8"))
         except (RecordError, UnicodeDecodeError):
             os.ftruncate(self._file, size - len(last))
-        else:  # whole, but for its newline, which editors leave away
+        else:  # a whole line without its newline, as some editors leave it
             self._append(b"\n")
 
 
 def _overlap(tail: bytes, lines: bytes) -> int:
-    """The number of bytes at the end of a file that are the beginning of some lines."""
+    """Return the number of bytes at the end of a file that are the beginning of some lines."""
     first = lines[: lines.find(b"\n") + 1]
     at = tail.find(first) if first else -1
     while at >= 0:
@@ -387,7 +388,7 @@ def _overlap(tail: bytes, lines: bytes) -> int:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
-    """Read a file of records, one at a time; empty lines are passed over.
+    """Read a file of records, one at a time; empty lines are skipped.
 
     Raises:
         RecordError: the file cannot be read, or a line of it is not a record; the message names the line.
@@ -403,7 +404,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
 
 
 def count_records(path: str | os.PathLike[str]) -> int:
-    """The number of records in a file; they are not read.
+    """Count the records in a file without reading them.
 
     Raises:
         RecordError: the file cannot be read.
@@ -416,7 +417,7 @@ def count_records(path: str | os.PathLike[str]) -> int:
 
 
 def nth_record(path: str | os.PathLike[str], number: int = 1) -> GameRecord:
-    """One record of a file, counted from 1.
+    """Return one record of a file, counted from 1.
 
     Raises:
         RecordError: the file cannot be read, or has no such record.

@@ -1,4 +1,4 @@
-"""Records games while a batched engine plays them, and plays them again."""
+"""Recording of games while a batched engine plays them, and replay of recorded games."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST_STEPS_KEPT = 4096
 
 
 class Recorder:
-    """Steps an engine and hands on the record of every match that ends.
+    """Steps an engine and passes on the record of every match that ends.
 
-    The actions of a step are kept as one array; a match is put together when it ends, so that playing thousands of
-    games costs hardly more than without a recorder.
+    The actions of a step are kept as one array, and a match is put together when it ends, so playing thousands of games
+    costs hardly more than without a recorder.
 
     Example::
 
@@ -36,9 +36,9 @@ class Recorder:
                 recorder.step(agent.act(engine.view(), rng))
 
     Attributes:
-        engine: the games; step and reset them through the recorder only.
-        thoughts: by number of the game what the agent thought whose action is played next, to be filled by
-            `mahjong_env.environments.agents.ask` and the like; None where nobody wants to know.
+        engine: the games; step and reset them only through the recorder.
+        thoughts: by number of the game, what the agent thought about the action that is played next, to be filled by
+            `mahjong_env.environments.agents.ask` and the like; None if thoughts are not recorded.
     """
 
     def __init__(
@@ -52,13 +52,14 @@ class Recorder:
         """Begin with matches that are just beginning.
 
         Args:
-            engine: the games, as they were dealt: what was played before is not known to the recorder.
+            engine: the games, just dealt: the recorder does not know what was played before.
             write: takes `GameRecord`s, as `RecordWriter.write` does.
-            agents: who plays, by person; or a function of the number of a game that says so, when its match has ended.
-            thoughts: whether what agents thought is asked for, and recorded.
+            agents: the names of the players, by person; or a function that returns them for the number of a game and
+                is called when its match has ended.
+            thoughts: whether to ask for agents' thoughts and record them.
 
         Raises:
-            RecordError: as many agents as are neither none nor one for each person.
+            RecordError: the number of agents is neither 0 nor that of the persons.
         """
         if not callable(agents) and len(agents) not in (0, engine.num_people):
             raise RecordError(
@@ -69,7 +70,7 @@ class Recorder:
         self._agents = agents if callable(agents) else (lambda game: agents)
         self._knobs = engine.rules.changed_knobs
         self._steps: list[Int8Array] = []  # [B] the actions of each step, -1 for games that were not stepped
-        self._dropped = 0  # steps that no running match needs any more
+        self._dropped = 0  # number of steps that no running match needs any more
         self._deals: dict[int, Deal] = {}
         self._notes: dict[int, dict[int, dict[str, Any]]] = {}
         self._first_step = np.zeros(engine.num_games, np.int64)
@@ -79,27 +80,27 @@ class Recorder:
         self._begin(np.arange(engine.num_games))
 
     def reset(self, seed: int | None = None, deals: Any = None, games: Any = None) -> None:
-        """Begin new matches, as `Engine.reset` does; those that were running are recorded as they stand."""
+        """Begin new matches, as `Engine.reset` does; matches that were running are recorded as they stand."""
         self.note_reset(lambda: self.engine.reset(seed, deals, games), deals, games)
 
     def note_reset(self, deal: Callable[[], None], deals: Any = None, games: Any = None) -> None:
-        """Note that ``deal()`` deals these games anew, for those who do that themselves; see `reset`."""
+        """Note that ``deal()`` deals these games anew, for callers that deal themselves; see `reset`."""
         which = self._numbers(games)
         unfinished = self.so_far(self._begun(which))
         deal()
         listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
         self._begin(which)
         self._deals.update({int(game): deal for game, deal in zip(which, listed, strict=True) if deal is not None})
-        self._write(*unfinished)  # last: where they cannot be written, the new matches have begun all the same
+        self._write(*unfinished)  # last, so that the new matches have begun even if this fails
 
     def step(self, actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None) -> StepResult:
-        """Play actions as `Engine.step` does; ``notes`` hold for each action what its agent thought, or None."""
+        """Play actions as `Engine.step` does; ``notes`` holds for each action what its agent thought, or None."""
         return self.note_step(lambda: self.engine.step(actions, games), actions, games, notes=notes)
 
     def note_step(
         self, play: Callable[[], StepResult], actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None
     ) -> StepResult:
-        """Note that ``play()`` plays these actions, for those who do that themselves; see `step`."""
+        """Note that ``play()`` plays these actions, for callers that play themselves; see `step`."""
         engine = self.engine
         is_live = engine.state.actor != NO_SEAT
         result = play()
@@ -128,15 +129,15 @@ class Recorder:
             del self._steps[: needed - self._dropped]
             self._dropped = needed
         if ended.size:
-            self._write(*records)  # last: where they cannot be written, the next matches have begun all the same
+            self._write(*records)  # last, so that the next matches have begun even if this fails
         return result
 
     def forget(self, games: Any = None) -> None:
-        """Write nothing of the matches of these games (None: of all) any more: they have been changed otherwise."""
+        """Stop recording the current matches of these games (None: of all), because something else changed them."""
         self._is_known[slice(None) if games is None else games] = False
 
     def close(self) -> None:
-        """Write the matches that have not ended, as far as they have been played; what follows in them is not."""
+        """Write the unfinished matches as far as they have been played; the rest of them is not recorded."""
         begun = self._begun(np.arange(self.engine.num_games))
         self._write(*self.so_far(begun))
         self.forget(begun)
@@ -153,9 +154,9 @@ class Recorder:
         self._first_hand[games] = state.hands_dealt[games] - 1
 
     def so_far(self, games: Any = None) -> list[GameRecord]:
-        """The records of running matches, as far as they have been played; ``games`` [n], None: of all games.
+        """Return the records of running matches as far as they have been played; ``games`` [n], None for all games.
 
-        There are none of matches of which not everything was seen, see `forget`.
+        Matches that were not seen from their deal on (see `forget`) have none.
         """
         which = self._numbers(games)
         which = which[self._is_known[which]]
@@ -166,13 +167,13 @@ class Recorder:
         return np.arange(number) if games is None else game_numbers(games, number, repeats=False)
 
     def _begun(self, games: Games) -> Games:
-        """Those of these games whose matches have begun, and are known from their deal on."""
+        """Return those of these games whose matches have begun, and are known from their deal on."""
         return games[self._is_known[games] & (self._lengths[games] > 0)]
 
     def _records(self, games: Games, points: Sequence[list[int]], *, is_complete: bool) -> list[GameRecord]:
-        """The matches of [n] games, with the points of each person."""
+        """Return the records of the matches of [n] games, with the points of each person."""
         engine = self.engine
-        starts = np.maximum(self._first_step[games] - self._dropped, 0)  # of games that were never stepped less is kept
+        starts = np.maximum(self._first_step[games] - self._dropped, 0)  # below 0 for games never stepped
         first = int(starts.min(initial=len(self._steps)))
         played = [step[games] for step in self._steps[first:]]
         actions = np.array(played, np.int8).reshape(len(played), len(games))
@@ -200,7 +201,7 @@ class Recorder:
 
 
 class _ReplayedEngine(Engine):
-    """An engine that tells how a hand has ended before it deals the next one."""
+    """An engine that reports how a hand has ended before it deals the next one."""
 
     at_hand_end: Callable[[], object] | None = None
 
@@ -212,12 +213,12 @@ class _ReplayedEngine(Engine):
 
 
 class Replay:
-    """A match as it was played.
+    """A replay of a recorded match.
 
     Attributes:
-        record: what is played.
+        record: the record.
         engine: an engine of one game, at the position that has been reached.
-        position: actions played so far.
+        position: the number of actions played so far.
 
     Raises:
         RecordError: the variant, a knob, the variant's version or the deal is not known here.
@@ -236,7 +237,7 @@ class Replay:
         record = self.record
         try:
             deal_again(self.engine, record.seed, record.stream, record.hand, deals=record.deal)
-        except (ValueError, TypeError, OverflowError) as error:  # numpy's for numbers that it cannot hold
+        except (ValueError, TypeError, OverflowError) as error:  # numpy's, for numbers that it cannot hold
             raise record.refused(f"the record's deal cannot be dealt: {error}") from None
         self.position = 0
 
@@ -258,10 +259,11 @@ class Replay:
         return result
 
     def __iter__(self) -> Iterator[StepResult]:
-        """Play the actions that are left; at the end the points must be those of the record.
+        """Play the remaining actions; at the end the points must be those of the record.
 
         Raises:
-            RecordError: an illegal action, other points than recorded, or a match that has not ended as it should.
+            RecordError: an action is illegal, the points are not those recorded, or the match has not ended as it
+                should.
         """
         while self.position < len(self.record.actions):
             yield self.step()
@@ -274,13 +276,13 @@ class Replay:
             raise self.record.refused(f"the match ends with the points {points}, but {self.record.points} are recorded")
 
     def hand_events(self, person: int = 0) -> Iterator[Int8Array]:
-        """Play the actions that are left, and yield the events of each hand when it has ended.
+        """Play the remaining actions, and yield the events of each hand when it has ended.
 
-        Of a hand that was not played to its end there are those up to the last action. What a seat saw when it decided
-        is ``replay.engine.view().events`` between the actions.
+        For a hand that was not played to its end, the events go up to the last action. For what a seat saw when it
+        decided, read ``replay.engine.view().events`` between the actions.
 
         Args:
-            person: who looks: in its slots, and without what only others know.
+            person: who looks: events are in this person's slots, and without what only others know.
 
         Yields:
             [T, 5] int8, see `View.events`.
@@ -290,7 +292,7 @@ class Replay:
             ActionError: there is no such person.
         """
         engine, found = self.engine, list[Int8Array]()
-        engine.view(seats=person)  # who is not there is refused before anything is played
+        engine.view(seats=person)  # refuses a person who does not exist before anything is played
         engine.at_hand_end = lambda: found.append(engine.view(seats=person).events[0])
         try:
             for _ in self:
@@ -305,7 +307,8 @@ class Replay:
 def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: Any = None) -> None:
     """Deal every game of an engine as it was dealt when it was recorded.
 
-    ``seed``, ``stream`` and ``hand`` are those of `GameRecord`, [B] or one; ``deals`` and errors as of `Engine.reset`.
+    ``seed``, ``stream`` and ``hand`` are those of `GameRecord`, [B] or one for all; for ``deals`` and errors see
+    `Engine.reset`.
     """
     state = engine.state
     state.seed[:] = np.asarray(seed, np.uint64)
@@ -317,7 +320,7 @@ def replay_points(record: GameRecord) -> tuple[int, ...]:
     """Play a record to its end and return the points of each person.
 
     Raises:
-        RecordError: it cannot be played, or ends otherwise than it says.
+        RecordError: the record cannot be played, or ends differently from what it says.
     """
     replay = Replay(record)
     for _ in replay:

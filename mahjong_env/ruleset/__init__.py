@@ -1,1 +1,1 @@
-"""Variants: the questions that they answer, their knobs, the registry of all."""
+"""Variants: the questions that they answer, their knobs, and the registry of all variants."""

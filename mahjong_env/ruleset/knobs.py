@@ -11,20 +11,20 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 
 OPTIONS: Final = ("--knob", "--knobs")
-"""Both spellings are understood everywhere; each may be given several times, with several knobs behind it."""
+"""Both spellings work everywhere; each may be given several times, with several knobs behind it."""
 
 EXAMPLE: Final = "NAME=VALUE, such as cap=none or players=4"
 
 
 def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
-    """The rules of a variant with knobs that are written as text, one ``NAME=VALUE`` for each.
+    """Return the rules of a variant with knobs that are written as text, one ``NAME=VALUE`` for each.
 
-    A value is one of the knob's choices, an integer, or none; capital letters make no difference. ``preset=NAME``
-    stands for the knobs of a preset (`Rules.presets`); others may be given beside it.
+    A value is one of the knob's choices, an integer, or none; case makes no difference. ``preset=NAME`` stands for the
+    knobs of a preset (`Rules.presets`); other knobs may be given beside it.
 
     Raises:
-        RulesError: no such variant, no such knob, a value that it cannot have (the message lists the valid ones), a
-            knob that is written otherwise or twice.
+        RulesError: there is no such variant or knob, a knob cannot have its value (the message lists the valid ones),
+            or a knob is written in another form or twice.
     """
     played = rules(variant)
     knobs: dict[str, Any] = {}
@@ -45,17 +45,17 @@ def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
 
 
 def _read_value(text: str, choices: tuple[Any, ...]) -> Any:
-    """The choice that is meant, None, an integer, or the text as it stands, which is then refused as a value."""
+    """Return the choice that is meant, None, an integer, or the text itself, which is refused later."""
     for choice in (*choices, None):
         if text.lower() == str(choice).lower():
             return choice
-    with suppress(ValueError):  # no integer, or one of thousands of digits
+    with suppress(ValueError):  # not an integer, or one with thousands of digits
         return int(text)
     return text
 
 
 def gather(arguments: Iterable[str]) -> list[str]:
-    """A command line on which all knobs stand behind one ``--knobs``, for parsers that take an option only once."""
+    """Move all knobs of a command line behind one ``--knobs``, for parsers that take an option only once."""
     rest: list[str] = []
     found: list[str] = []
     into = rest

@@ -2,7 +2,7 @@
 
 The engine never asks which variant it plays. It asks the questions of `Rules`, and a variant overrides those that it
 answers differently. All questions are about arrays of games: ``games`` [n] are the numbers of the games concerned, and
-``seats`` one seat in each of n games (`mahjong_env.state.seats`).
+``seats`` is one seat in each of n games (`mahjong_env.state.seats`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 THE_WILD_KIND: Final = -1
 MOST: Final = 1000
-"""The most kongs in a row, hands of a streak, discards of a kind and the like: more than any game has.
+"""The greatest count of kongs in a row, hands of a streak, discards of a kind and the like: more than any game has.
 
-A longer streak is not counted: it would leave its 16 bits, and before that what Taiwan pays for it would leave 32.
+Longer streaks are not counted: they would overflow 16 bits, and before that the payments for them in Taiwan would
+overflow 32.
 """
 
 
@@ -43,19 +44,19 @@ def is_count(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Circumstance:
-    """Something that a variant wants to know about a win: an argument of `score`, an option of the command line.
+    """Something that a variant asks about a win: an argument of `score`, an option of the command line.
 
     Attributes:
-        name: of the argument.
+        name: the name of the argument.
         about: what it means, for users.
         type: ``int``, a count from 0, or ``bool``.
-        sets: the field of `Wins` that says it: "opening", a win before the first turn with the tile that is turned up,
-            or "fourth_tile"; empty: it is counted for each seat while a hand is played (`Rules.marks`).
+        sets: the field of `Wins` that holds it: "opening", a win before the first turn with the tile that is turned up,
+            or "fourth_tile". Empty if it is counted for each seat while a hand is played (`Rules.marks`).
         discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`.
         excludes: arguments of `score` that contradict it.
-        words: how pages call it beside its count at a seat, if it is a mark, in English and in Chinese.
-        after_discard: what the mark is once its seat has discarded a tile: from what it was, the kind, and the wild
-            kind, all arrays or plain numbers. None: it stays as it was.
+        words: what pages call it beside its count at a seat, if it is a mark, in English and in Chinese.
+        after_discard: returns the mark once its seat has discarded a tile, from the mark before, the kind, and the wild
+            kind, all arrays or plain numbers. None if a discard does not change it.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Circumstance:
 
     @property
     def is_mark(self) -> bool:
-        """Whether it is counted for each seat."""
+        """Whether it is a mark, counted for each seat."""
         return not self.sets
 
     def accepts(self, value: Any) -> bool:
@@ -83,11 +84,11 @@ class Circumstance:
 
 
 MOST_POINTS: Final = 100_000_000
-"""The most that anybody may have or lack: what is kept then fits 32 bits."""
+"""The most points that anybody may have or owe, so that they fit into 32 bits."""
 
 
 def are_points(value: Any, number: int) -> bool:
-    """Whether these are that many running points: integers within `MOST_POINTS`, in a list or an array."""
+    """Whether these are ``number`` running points: integers within `MOST_POINTS`, in a list or an array."""
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(listed, list | tuple) or len(listed) != number:
         return False
@@ -96,7 +97,7 @@ def are_points(value: Any, number: int) -> bool:
 
 
 MOST_OF_A_KNOB: Final = 100_000
-"""The greatest value of knobs that are integers: what is paid then fits 32 bits."""
+"""The greatest value of knobs that are integers, so that payments fit into 32 bits."""
 
 
 def knob(
@@ -112,13 +113,14 @@ def knob(
     """Declare a knob of a variant: a truth value, one of some choices, or an integer.
 
     Args:
-        default: its value unless the user says otherwise.
-        choices: all valid values; None: any integer within the limits, or True and False if the default is one of them.
+        default: its value unless the user gives another.
+        choices: all valid values. None means any integer within the limits, or True and False if the default is one of
+            them.
         minimum: the smallest valid integer.
         maximum: the greatest valid integer.
-        none: whether None is valid beside the integers.
+        none: whether None is valid in addition to integers.
         about: what it does, for users.
-        chinese: the same in Chinese; words for the choices may stand behind it: "点炮谁付：点炮者 / 各家".
+        chinese: the same in Chinese; words for the choices may follow: "点炮谁付：点炮者 / 各家".
     """
     if isinstance(default, bool):
         choices = (default, not default)
@@ -127,7 +129,7 @@ def knob(
 
 
 def knob_fields(rules: Any) -> list[Field[Any]]:
-    """The declarations of a variant's knobs: its own, then those that all variants have."""
+    """Return the declarations of a variant's knobs: its own, then those that all variants have."""
     common = {item.name for item in fields(Rules)}
     return sorted(fields(rules), key=lambda item: item.name in common)
 
@@ -139,10 +141,10 @@ _Answer = TypeVar("_Answer", bound=Callable[..., Any])
 
 
 def only_with_marks(answer: _Answer) -> _Answer:
-    """Declare that a variant's answer says something only where a seat of the game has a mark (`State.marks`).
+    """Declare that a variant's answer matters only where a seat of the game has a mark (`State.marks`).
 
-    Small batches then do not ask where nobody has one, and so are played faster (engine/one_game.py). `limit_claims`
-    may look at nothing but the marks.
+    Small batches then do not ask where nobody has a mark, which makes them faster (engine/one_game.py). `limit_claims`
+    may then look only at the marks.
     """
     answer.only_with_marks = True  # type: ignore[attr-defined]
     return answer
@@ -160,21 +162,21 @@ class Rules:
     title: ClassVar[str] = ""
     chinese: ClassVar[str] = ""
     version: ClassVar[int] = 0
-    """Raised only when the same actions on the same deal would lead somewhere else."""
+    """Incremented only when the same actions on the same deal would lead to another result."""
     rows: ClassVar[tuple[Row, ...]] = ()
     """The scoring table."""
     reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
     """Reasons why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
     circumstances: ClassVar[tuple[Circumstance, ...]] = ()
-    """Facts that the variant asks for about a win, beyond those that all ask for."""
+    """Facts that the variant asks about a win, beyond those that all variants ask about."""
     marks_after_discard: ClassVar[tuple[tuple[int, Callable[[Any, Any, Any], Any]], ...]] = ()
-    """The marks that a discard may change, by number, and how; follows from `circumstances`."""
+    """The marks that a discard may change, by number, and how; derived from `circumstances`."""
     wins_by_flowers: ClassVar[bool] = False
     """Whether exposed flowers alone can win a hand."""
     turned_up_after_win: ClassVar[int] = 0
-    """Tiles that are turned up after a win because they change what it pays (`Wins.turned_up`)."""
+    """The number of tiles turned up after a win because they change what it pays (`Wins.turned_up`)."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """House rules that have a name, as a platform's: the knobs that differ."""
+    """Named sets of house rules, such as those of a platform: the knobs that differ."""
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
     has_wild: ClassVar[bool] = False
@@ -182,15 +184,15 @@ class Rules:
     """What wild tiles are called, in English and in Chinese."""
     uses_flowers: ClassVar[bool] = False
     hides_concealed_kongs: ClassVar[bool] = True
-    """Only its owner sees of which kind a concealed kong is, until the hand ends (common.md#concealed-kongs)."""
+    """Whether only its owner sees the kind of a concealed kong until the hand ends (common.md#concealed-kongs)."""
     has_private_walls: ClassVar[bool] = False
-    """Each seat is dealt and draws from an equal part of the tiles of its own; no flowers, no tile is turned up."""
+    """Whether each seat is dealt and draws from its own equal part of the tiles; without flowers or an indicator."""
     dealer_draws_last: ClassVar[bool] = False
-    """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
+    """Whether the dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
     opening_stages: ClassVar[int] = 0
     """The number of questions before the first turn (`opening_options`)."""
     unclaimable_kinds: ClassVar[tuple[int, ...]] = ()
-    """Kinds that nobody may claim for anything when they are discarded, beside the wild one (`unclaimable`)."""
+    """Kinds that nobody may claim for anything when they are discarded, besides the wild one (`unclaimable`)."""
 
     # --- Knobs and marks --------------------------------------------------------------------------------------
     shows_drawn: bool = knob(
@@ -214,7 +216,7 @@ class Rules:
     def __post_init__(self) -> None:
         for item in fields(self):
             value, limits = getattr(self, item.name), item.metadata
-            if isinstance(value, np.generic):  # an element of an array is as good as the Python value that it holds
+            if isinstance(value, np.generic):  # an element of an array, which is as good as a Python value
                 value = value.item()
                 object.__setattr__(self, item.name, value)
             if limits["choices"] is not None:
@@ -244,7 +246,7 @@ class Rules:
 
     @classmethod
     def knob_help(cls, language: str = "en") -> dict[str, tuple[Any, str, str]]:
-        """For each knob: its default, its valid values in words, what it does; in English ("en") or Chinese ("zh")."""
+        """Return the default, the valid values and the meaning of each knob, in English ("en") or Chinese ("zh")."""
         return {
             item.name: (
                 None if item.default is MISSING else item.default,
@@ -256,7 +258,7 @@ class Rules:
 
     @classmethod
     def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
-        """For each knob: the values that it can have; empty for a knob whose value is an integer."""
+        """Return the valid values of each knob; empty for a knob whose value is an integer."""
         return {item.name: item.metadata["choices"] or () for item in knob_fields(cls)}
 
     @cached_property
@@ -267,36 +269,36 @@ class Rules:
     # --- The table --------------------------------------------------------------------------------------------
     @property
     def seats(self) -> int:
-        """S: players at the table."""
+        """The number of players at the table (S)."""
         return 4
 
     @property
     def people(self) -> int:
-        """P: persons who take part, those who sit out included."""
+        """The number of persons who take part, including those who sit out (P)."""
         return self.seats
 
     @property
     def people_move(self) -> bool:
-        """Whether people sit elsewhere, or sit out, in later hands of a match (`rotate`)."""
+        """Whether people change seats, or sit out, in later hands of a match (`rotate`)."""
         return self.people > self.seats
 
     @property
     def sets(self) -> int:
-        """Sets of a complete hand, beside the pair."""
+        """The number of sets of a complete hand, in addition to the pair."""
         return self.hand_size // 3
 
     @property
     def starting_points(self) -> int:
-        """Points that each person has when a match begins."""
+        """The points that each person has when a match begins."""
         return int(getattr(self, "initial_points", 0))
 
     @property
     def sigma(self) -> float:
         """The standard deviation of the points that a seat wins in a hand among greedy players, stakes included.
 
-        It is measured (`mahjong_training.measured_sigma`), without house rules to about a hundredth, and declared:
-        environments count an illegal action in it, and strength is given in it. By house rules it is what the stakes
-        alone make of that, about.
+        Variants declare it. Without house rules it is measured (`mahjong_training.measured_sigma`), to about a
+        hundredth; with house rules it is roughly what the stakes alone make of that. It is the unit of the reward for
+        an illegal action, and of strength.
 
         Raises:
             RulesError: the variant does not declare it.
@@ -308,22 +310,22 @@ class Rules:
 
     @property
     def asks_fourth_tile(self) -> bool:
-        """Whether wins are asked whether the three others of the winning kind lie open."""
+        """Whether the variant asks about a win if the three other tiles of the winning kind lie open."""
         return any(item.sets == "fourth_tile" for item in self.circumstances)
 
     @property
     def deck(self) -> Int8Array:
-        """[42] int8 tiles of each kind in the set."""
+        """The number of tiles of each kind in the set: [42] int8."""
         return deck(flowers=self.uses_flowers)
 
     @property
     def flower_kinds(self) -> BoolArray:
-        """[42] kinds that are laid open and replaced when they are drawn."""
+        """The kinds that are laid open and replaced when they are drawn: [42] bool."""
         return np.arange(NUM_ALL_KINDS) >= (NUM_ALL_KINDS - 8 if self.uses_flowers else NUM_ALL_KINDS)
 
     @property
     def reserve(self) -> int:
-        """Tiles that are never drawn, a turned-up indicator not counted."""
+        """The number of tiles that are never drawn, not counting a turned-up indicator."""
         return 0
 
     @property
@@ -333,28 +335,28 @@ class Rules:
 
     @property
     def drawable(self) -> int:
-        """Tiles that are left to draw after the deal, if nobody was dealt a flower."""
+        """The number of tiles left to draw after the deal, if nobody was dealt a flower."""
         dealt = self.seats * self.hand_size + 1
         return int(self.deck.sum()) - dealt - self.reserve - self.turns_indicator
 
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
-        """[n] the wild kind that follows from the tile turned up (-1 if none is); asked only if `has_wild`."""
+        """Return [n] the wild kind that follows from the tile turned up (-1 if none is); asked only if `has_wild`."""
         return indicator if self.fixed_wild is None else np.full_like(indicator, self.fixed_wild)
 
     @property
     def fixed_wild(self) -> int | None:
-        """The wild kind if it is the same in every hand."""
+        """The wild kind if it is the same in every hand, otherwise None."""
         return None
 
     @property
     def never_melded(self) -> BoolArray:
-        """[42] kinds that no declared meld can contain."""
+        """The kinds that no declared meld can contain: [42] bool."""
         return self.flower_kinds
 
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
-        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can.
+        """Return [n] offered tiles that nobody may claim for anything; None for none. Wild tiles never can be claimed.
 
-        common.md#wild-tiles.
+        See common.md#wild-tiles.
         """
         offered = state.offered[games]
         dead = offered == state.wild[games] if self.has_wild else None
@@ -371,45 +373,46 @@ class Rules:
         state.round_wind[games] = state.turnover[games] // self.seats
 
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
-        """Throw what is thrown for each hand and seat the winds (places 200 and up of `chance.draw_numbers`)."""
+        """Throw the dice of each hand, if any, and seat the winds (places 200 and up of `chance.draw_numbers`)."""
         seats = np.arange(self.seats, dtype=np.int8)
         state.house_wind[games] = (seats - state.dealer[games][:, None]) % self.seats
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
-        """[n, S] the seats that may win before the first turn, and [n] the seat that is asked last."""
+        """Return [n, S] the seats that may win before the first turn, and [n] the seat that is asked last."""
         raise NotImplementedError
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
-        """The kinds that seats are offered before the first turn, and those that they would give up for them.
+        """Return the kinds that seats are offered before the first turn, and those that they would give up for them.
 
-        Each [n] or one for all; -1 for none.
+        Each is [n] or one for all; -1 for none.
         """
         return NO_TILE, NO_TILE
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
-        """Carry out opening wins that were said: move the tiles, and describe the wins."""
+        """Carry out opening wins that were declared: move the tiles, and describe the wins."""
         raise NotImplementedError
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
-        """The table's words for how long the dealer has kept the deal, in English and in Chinese, or empty texts.
+        """Return how the table says for how long the dealer has kept the deal, in English and Chinese, or empty texts.
 
-        ``streak`` counts the hands for which he has already kept it; ``dice`` were thrown for the hand, 0 for nothing.
+        ``streak`` counts the hands for which the dealer has already kept it; ``dice`` is what was thrown for the hand,
+        0 for nothing.
         """
         return (f"dealer's streak {streak}", f"连庄 {streak}") if streak else ("", "")
 
     # --- Drawing, the turn ------------------------------------------------------------------------------------
     def on_flower(self, state: State, seats: Seats) -> None:
-        """A seat has just exposed a flower in its turn or in the opening."""
+        """Respond to a flower that a seat has just exposed, in its turn or in the opening."""
 
     def may_win_at_once(self, state: State, seats: Seats) -> BoolArray | None:
-        """[n] seats that may win in their turn whatever their hand (None: none)."""
+        """Return [n] seats that may win in their turn whatever their hand is; None for none."""
         return None
 
     def limit_turn(self, state: State, seats: Seats) -> None:
         """Take actions out of `State.mask` of seats in their turn."""
 
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
-        """[n, 34] kinds of which a concealed kong may be declared, given that its four tiles are held."""
+        """Return [n, 34] kinds of which a concealed kong may be declared, given that its four tiles are held."""
         kongs = counts == 4
         if self.has_wild:
             some = np.flatnonzero(state.wild[games] >= 0)
@@ -417,19 +420,19 @@ class Rules:
         return kongs
 
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """A tile has just been discarded; claims have not been asked yet. Marks become what they declare."""
+        """Respond to a tile that has just been discarded, before claims are asked; marks change as they declare."""
         for number, after in self.marks_after_discard:
             before = seats.of(state.marks)[:, number]
             state.marks[seats.game, seats.seat, number] = after(before, kind, state.wild[seats.game])
 
     # --- Claims and kongs -------------------------------------------------------------------------------------
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
-        """Take options out of those of the seats that could claim a discard or rob a tile.
+        """Take away options of the seats that could claim a discard or rob a tile.
 
         Args:
             state: the games.
             seats: [m, n] the m other seats of n games in which a tile is on offer.
-            options: [m, n] int8 option bits (engine/claim_rules.py), 0 for a seat that wants nothing; changed in place.
+            options: [m, n] int8 option bits (engine/claim_rules.py), 0 for a seat without options; changed in place.
         """
 
     @property
@@ -439,26 +442,26 @@ class Rules:
 
     @property
     def adds_discards(self) -> bool:
-        """Whether a discard may be claimed to be added to an open pung of one's own."""
+        """Whether a discard may be claimed and added to the claimer's own open pung."""
         return False
 
     @property
     def may_rob_kongs(self) -> bool:
-        """Whether the tile added to a pung can be won."""
+        """Whether the tile added to a pung can be won on."""
         return True
 
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array | None:
-        """[n, S] payments made at once for kongs that stand; None: nothing."""
+        """Return [n, S] payments made at once for kongs that stand; None for none."""
         return None
 
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
-        """The replacement tile has been drawn."""
+        """Respond to a kong once its replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------
     def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
-        """[...] int8 fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
+        """Return the fewest tiles that the best complete shape still lacks, counting wild tiles as lacking: [...] int8.
 
-        The hand is complete if it has the right number of tiles and this is at most ``wilds``.
+        The hand is complete if it has the right number of tiles and this number is at most ``wilds``.
 
         Args:
             codes: [..., 4] codes of the concealed tiles without wild ones (`mahjong_env.hands.codes`).
@@ -468,30 +471,30 @@ class Rules:
         return short_of_sets_and_pair(suit_summaries(codes))
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
-        """`tiles_short` for one hand in plain numbers; None: small batches are played as large ones.
+        """Return `tiles_short` for one hand in plain numbers; None if small batches are to be played as large ones.
 
-        A class that overrides `tiles_short` overrides this too: else it is not asked.
+        A class that overrides `tiles_short` must override this too; otherwise it is not used.
         """
         return lambda codes, total, with_pair, wilds, melds: with_pair
 
     @property
     def aims(self) -> Aims | None:
-        """What hands are worth enough to win, for agents and hints; None: any complete hand is.
+        """The hands that are worth enough to win, for agents and hints; None if any complete hand is.
 
-        It decides nothing in the game: `score` does.
+        It decides nothing in the game; `score` does.
         """
         return None
 
     def complete(self, wins: Wins) -> BoolArray:
-        """[n] whether the tiles are a complete hand in one of the variant's shapes."""
+        """Return [n] whether the tiles are a complete hand in one of the variant's shapes."""
         return self.tiles_short(wins.codes, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
-        """Score hands: legality, value and payments. The one place that settles wins."""
+        """Score hands: legality, value and payments. This is the only place that settles wins."""
         raise NotImplementedError
 
     def legal(self, wins: Wins) -> BoolArray:
-        """[n] whether complete hands may win: what `score` says, for variants that know it without pricing hands."""
+        """Return [n] whether complete hands may win, as `score` says; variants may know it without pricing hands."""
         return self.score(wins).legal
 
     @property
@@ -500,13 +503,13 @@ class Rules:
         return False
 
     def score_and_judge(self, wins: Wins, asked: Wins) -> tuple[Scores, BoolArray]:
-        """`score` of wins, and `legal` of other complete hands."""
+        """Return `score` of wins, and `legal` of other complete hands."""
         return self.score(wins), self.legal(asked)
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw.
+        """Set dealer, streak, turnover and round wind for the next hand; ``winner`` is a table seat, -1 after a draw.
 
-        The dealer stays if he wins, and after a draw if there is a knob ``dealer_on_draw`` that says "stay".
+        The dealer stays after winning, and also after a draw if there is a knob ``dealer_on_draw`` that says "stay".
         """
         stays = winner == state.dealer[games]
         if getattr(self, "dealer_on_draw", "next") == "stay":
@@ -514,7 +517,7 @@ class Rules:
         self.pass_deal(state, games, stays)
 
     def pass_deal(self, state: State, games: Games, stays: BoolArray) -> None:
-        """The dealer keeps the deal where ``stays``, else the next seat has it; streaks count to `MOST`."""
+        """Let the dealer keep the deal where ``stays``, else pass it to the next seat; streaks count to `MOST`."""
         state.streak[games] = np.where(stays, np.minimum(state.streak[games] + 1, MOST), 0)
         state.turnover[games] += ~stays
         state.dealer[games] = np.where(stays, state.dealer[games], (state.dealer[games] + 1) % self.seats)
@@ -523,12 +526,12 @@ class Rules:
         """Change who sits where before the next hand."""
 
     def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
-        """[n] matches that end although hands are left; asked before `succeed`. None: by `num_hands` alone."""
+        """Return [n] matches that end early, asked before `succeed`; None if only `num_hands` ends them."""
         return None
 
     @property
     def ends_by_hands(self) -> bool:
-        """Whether a match ends after `num_hands` hands; else `match_over` decides, cut after 200 hands."""
+        """Whether a match ends after `num_hands` hands; otherwise `match_over` decides, with a cut after 200 hands."""
         return True
 
 
@@ -543,7 +546,7 @@ def _valid_values(limits: Any, language: str = "en") -> str:
 
 
 def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:
-    """The same variant with other knobs.
+    """Return the same variant with other knobs.
 
     Raises:
         RulesError: there is no such knob, or it cannot have this value; the message lists what is valid.

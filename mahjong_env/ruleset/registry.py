@@ -5,8 +5,8 @@ A distribution registers a variant in the entry-point group `mahjong_env.variant
     [project.entry-points."mahjong_env.variants"]
     guangdong = "guangdong_mahjong:RULES"
 
-Names are known without loading anything; a variant is imported when its rules are first asked for. What is wrong with
-a registration is therefore an error of that variant alone.
+Names are known without loading anything; a variant is imported when its rules are first asked for. A faulty
+registration is therefore an error of that variant alone.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*?)(_v(?P<version>[0-9]+))?")
 
 
 class VariantRegistry(Mapping[str, Rules]):
-    """Each variant's name and its default rules; iterating, ``len`` and ``in`` load nothing.
+    """The default rules of each variant by its name; iterating, ``len`` and ``in`` load nothing.
 
-    What distributions register is read once, when it is first needed.
+    The registrations of other distributions are read once, when they are first needed.
     """
 
     def __init__(self, group: str = GROUP) -> None:
@@ -43,7 +43,7 @@ class VariantRegistry(Mapping[str, Rules]):
         self._loaded: dict[str, Rules] = {}
 
     def __getitem__(self, name: str) -> Rules:
-        """The default rules of a variant.
+        """Return the default rules of a variant.
 
         Raises:
             KeyError: there is no such variant.
@@ -66,18 +66,18 @@ class VariantRegistry(Mapping[str, Rules]):
         return f"<variants: {', '.join(self)}>"
 
     def without_house_rules(self, rules: Rules) -> bool:
-        """Whether these rules play a variant as it is registered, whatever of the game is seen."""
+        """Whether these rules play a variant as it is registered, apart from the knob ``shows_drawn``."""
         default = self.get(rules.name)
         return default is not None and replace(rules, shows_drawn=True) == replace(default, shows_drawn=True)
 
     def preset(self, name: str) -> Rules:
-        """The rules of a platform: the variant that has a preset of this name (`Rules.presets`), with its knobs.
+        """Return the rules of a platform: the variant with a preset of this name (`Rules.presets`), with its knobs.
 
         Raises:
             RulesError: no variant has it.
         """
         for variant in self._sources:
-            with suppress(RulesError):  # what is wrong with another variant does not matter here
+            with suppress(RulesError):  # errors of other variants do not matter here
                 rules = self[variant]
                 if name in rules.presets:
                     return with_knobs(rules, dict(rules.presets[name]))
@@ -85,7 +85,7 @@ class VariantRegistry(Mapping[str, Rules]):
 
     @property
     def outside(self) -> dict[str, int]:
-        """The variants of other distributions, each with the version that its environments' ids bear."""
+        """The variants of other distributions, each with the version in the ids of its environments."""
         first = {name: entries[0] for name, entries in self._sources.items() if _is_name(name)}
         return {name: _name_and_version(entry.name)[1] for name, entry in first.items() if entry is not None}
 
@@ -132,19 +132,19 @@ def _load(name: str, entry: EntryPoint | None) -> Rules:
 
 
 VARIANTS: Final = VariantRegistry()
-"""Each variant's name and its default rules, those of other distributions included."""
+"""The default rules of each variant by its name, those of other distributions included."""
 
 
 def rules(variant: str | Rules, **knobs: Any) -> Rules:
-    """The rules of a variant, frozen, with its knobs.
+    """Return the rules of a variant, frozen, with its knobs.
 
     Args:
         variant: a name in `VARIANTS`, or rules whose knobs are to be changed.
         **knobs: house rules; the variant's page of rules lists them, and so does ``rules(variant).knob_help()``.
 
     Raises:
-        RulesError: no such variant, no such knob, or a value that a knob does not have; the message lists the
-            valid ones. Also if the variant comes from another distribution and cannot be loaded.
+        RulesError: there is no such variant or knob, or a knob cannot have its value; the message lists the valid ones.
+            Also if the variant comes from another distribution and cannot be loaded.
     """
     if isinstance(variant, Rules):
         return with_knobs(variant, knobs)

@@ -1,4 +1,4 @@
-"""How far hands are from what rules let win: the shapes that they play beside sets and a pair, or their aims."""
+"""How far hands are from a win under given rules: by the shapes that these play beside sets and a pair, or by aims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mahjong_env.ruleset.questions import Rules
 
 @cache
 def other_shapes(rules: Rules) -> Shapes:
-    """Whether seven pairs and thirteen orphans are complete hands: the rules are shown one of each."""
+    """Find out whether seven pairs and thirteen orphans are complete hands, by asking the rules about one of each."""
     seven_pairs, orphans = np.zeros((2, NUM_KINDS), np.int8)
     seven_pairs[[0, 3, 6, 10, 13, 16, 27]] = 2
     orphans[ORPHANS] = 1
@@ -27,7 +27,7 @@ def other_shapes(rules: Rules) -> Shapes:
 
 
 def shanten(hands: Hands, rules: Rules) -> Shanten | AimedShanten:
-    """The distances of hands from what these rules let win; `needs_counts` and `Rules.aims` say what they need."""
+    """Return how far hands are from a win under these rules; `needs_counts` and `Rules.aims` say what it needs."""
     return Shanten(hands, other_shapes(rules)) if rules.aims is None else AimedShanten(hands, rules.aims)
 
 

@@ -1,13 +1,13 @@
-"""The conformance kit: what every variant, and every engine built on one, has to satisfy.
+"""The conformance kit: checks that every variant, and every engine built on one, has to pass.
 
 Each check plays games, at random and towards wins, and raises `ConformanceError` with the game, the seat and what was
-found. ``make`` is anything that makes an engine: ``make(num_games, seed=..., **options)``. Run all of them with
+found. ``make`` is anything that makes an engine: ``make(num_games, seed=..., **options)``. Run all checks with
 `check_variant`::
 
     from mahjong_env.testing import check_variant
     check_variant("hebei", cap=8)
 
-Written cases, hands and scenes in files that a player can read, are run by `mahjong_env.testing.cases`.
+Written cases (hands and scenes in files that a player can read) are run by `mahjong_env.testing.cases`.
 """
 
 from __future__ import annotations
@@ -102,24 +102,24 @@ __all__ = [
 
 
 def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, official: bool = True, **knobs: Any) -> None:
-    """Run every check of the kit on a variant; on a terminal, say how far it is.
+    """Run every check of the kit on a variant; on a terminal, print which one is running.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
-        games: games played by each check, at least 2.
-        seed: where their cards come from.
+        games: the number of games that each check plays, at least 2.
+        seed: the seed of their cards.
         official: whether to run the kits of PettingZoo and Gymnasium as well.
         **knobs: house rules.
 
     Raises:
-        ConformanceError: the first check that fails.
+        ConformanceError: a check fails; the first one that does is reported.
     """
     checks = [
         (check, partial(check, partial(make_engine, variant, **knobs), games=games, seed=seed)) for check in CHECKS
     ]
     if official:
         checks.append((check_official, partial(check_official, variant, **knobs)))
-    tells = sys.stderr.isatty()  # a person waits for half a minute
+    tells = sys.stderr.isatty()  # the checks take half a minute, for which a person waits
     for number, (check, run) in enumerate(checks, 1):
         if tells:
             print(f"{number} of {len(checks)}: {check.__name__}", file=sys.stderr)

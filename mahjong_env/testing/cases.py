@@ -14,8 +14,9 @@ win; or ``error``, words from the error. ``name`` says what the case shows, ``wh
     points = 2
     payments = [4, -2, -2]
 
-Where there are very many hands, ``[[group]]`` holds one in each of its ``lines``: concealed tiles + winning tile,
-melds, XX, as are its other keys, the arguments of `mahjong_env.score`::
+For large numbers of hands, ``[[group]]`` holds one hand in each of its ``lines``: concealed tiles + winning tile,
+melds, how it is won, its rows (or why it may not win), and what it shows. The other keys of a group, apart from
+``name`` and ``why``, are arguments of `mahjong_env.score` for all of its hands::
 
     [[group]]
     name = "Dragon Pung"
@@ -25,9 +26,9 @@ melds, XX, as are its other keys, the arguments of `mahjong_env.score`::
     55z 567m 23p + 4p | kong 2222s@1, pung 888p@3 | drawn, last tile | no: not a complete hand | the pair is no pung
     '''
 
-A hand is won ``drawn``, ``from 2`` or ``robbed from 2``; ``last tile``, ``fourth tile``, ``after a kong`` and ``after a
-flower`` may stand behind it, the winds ``round S`` and ``own W``, and flowers. ``Tile Hog 2 x 2`` is a row that stands
-twice; the sum of the rows is behind them.
+A hand is won ``drawn``, ``from 2`` or ``robbed from 2``. ``last tile``, ``fourth tile``, ``after a kong`` and ``after a
+flower`` may follow, as may the winds ``round S`` and ``own W``, and flowers. ``Tile Hog 2 x 2`` is a row that counts
+twice; the sum of the rows comes after them.
 
 A case that begins with ``[[scene]]`` is played on the engine: ``deal`` (the arguments of `mahjong_env.Deal`),
 ``knobs``, ``num_hands``, ``start`` and ``seed`` say how it begins, and ``play`` is its script, see `SceneRunner`.
@@ -60,7 +61,7 @@ from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import ConformanceError
 
 Case = Mapping[str, Any]
-"""One case as it stands in its file."""
+"""One case as read from its file."""
 
 _COMMENT: Final = ("name", "why")
 _EXPECTED: Final = ("rows", "points", "payments", "illegal", "error")
@@ -74,7 +75,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """TOML has no None: cases write "none"."""
+    """Replace "none", which cases write because TOML has no None."""
     return {key: None if value == "none" else value for key, value in arguments.items()}
 
 
@@ -82,7 +83,7 @@ def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hands(path: str | Path) -> list[dict[str, Any]]:
-    """The described hands of a file, those in groups last."""
+    """Return the described hands of a file, those in groups last."""
     file = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     hands = list(file.get("case", []))
     for group in file.get("group", []):
@@ -101,7 +102,7 @@ _SAID: Final[dict[str, dict[str, Any]]] = {
 
 
 def _hand_of_line(group: Case, number: int, line: str) -> dict[str, Any]:
-    """The case that a line of a group stands for."""
+    """Return the case that a line of a group stands for."""
     columns, name = [part.strip() for part in line.split("|")], f"{group['name']} {number}"
     is_right = len(columns) == 5 and columns[0].count(" + ") == 1
     _require(is_right, f"{name}: tiles + winning tile | melds | how | rows | what it shows, not {line!r}")
@@ -128,7 +129,7 @@ def _hand_of_line(group: Case, number: int, line: str) -> dict[str, Any]:
 
 
 def read_scenes(path: str | Path) -> list[dict[str, Any]]:
-    """The scenes of a file."""
+    """Return the scenes of a file."""
     return list(tomllib.loads(Path(path).read_text(encoding="utf-8")).get("scene", []))
 
 
@@ -140,7 +141,7 @@ def check_cases(variant: str | Rules, *paths: str | Path) -> int:
         *paths: TOML files.
 
     Returns:
-        How many cases were checked.
+        The number of cases checked.
 
     Raises:
         ConformanceError: some cases fail; the message lists all of them.
@@ -160,10 +161,10 @@ def check_cases(variant: str | Rules, *paths: str | Path) -> int:
 
 
 def check_complete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable[Case] = ()) -> None:
-    """Check that cases bear names of their own and say why, and that each row and each reason has one.
+    """Check that each case has its own name and says why, and that each row and each reason has a case.
 
     Raises:
-        ConformanceError: something is missing; the message lists all of it.
+        ConformanceError: something is missing; the message lists everything that is.
     """
     lacking = _incomplete(variant, hands, scenes)
     _require(not lacking, "\n".join(lacking))
@@ -187,10 +188,10 @@ def _incomplete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable[Ca
 
 
 def check_hand(variant: str | Rules, case: Case) -> None:
-    """Compare one described hand with what `mahjong_env.score` says.
+    """Compare one described hand with the result of `mahjong_env.score`.
 
     Raises:
-        ConformanceError: something else came out.
+        ConformanceError: the result is different.
     """
     arguments = _with_none({key: value for key, value in case.items() if key not in (*_EXPECTED, *_COMMENT)})
     if "other_melds" in arguments:
@@ -235,34 +236,34 @@ class SceneRunner:
     ==========================  =====================================================================================
     ``0 discard 9p``            seat 0 is to act, and does this (any of `mahjong_env.ACTIONS`)
     ``0 may pung, pass``        seat 0 is to act, and these are among its legal actions
-    ``0 may only pung, pass``   these are its legal actions
-    ``0 may not pung``          these are not among them
+    ``0 may only pung, pass``   these are its only legal actions
+    ``0 may not pung``          these are not among its legal actions
     ``rewards 3 -1 -1 -1``      what the last action paid
     ``wins 0``, ``draw``        how the last hand ended
     ``rows Ping Hu 1, ...``     what its winner scored
     ``points 50 50 50 50``      running points
     ``dealer 1``, ``streak 2``  who deals, and how often the deal was kept
     ``left 83``                 tiles that can still be drawn
-    ``walls 20 21 21 21``       tiles that each seat can still draw, of its private wall
+    ``walls 20 21 21 21``       tiles that each seat can still draw from its private wall
     ``wild 5z``                 the wild kind
     ``hand 0 123m 44z``         the concealed tiles of seat 0
-    ``flowers 0 F1 S2``         its exposed flowers
+    ``flowers 0 F1 S2``         the exposed flowers of seat 0
     ``over``, ``not over``      whether the match is over
-    ``pass until 2``            goes on without claims until seat 2 is to draw or discard
-    ``play until over``         goes on without claims to the end of the hand
+    ``pass until 2``            play on without claims until seat 2 is to draw or discard
+    ``play until over``         play on without claims to the end of the hand
     ==========================  =====================================================================================
 
     Attributes:
-        engine: the one game that is played.
+        engine: the engine, with one game.
         rewards: what the last action paid, by person.
-        outcome: the last hand that ended, None before.
+        outcome: the last hand that ended, None before the first.
     """
 
     def __init__(self, variant: str | Rules, scene: Case) -> None:
         """Deal the scene.
 
         Raises:
-            ConformanceError: a key that scenes do not have.
+            ConformanceError: the scene has a key that scenes do not have.
         """
         unknown = sorted(set(scene) - set(_SCENE))
         _require(not unknown, f"a scene has no {', '.join(unknown)}; its keys are {', '.join(_SCENE)}")
@@ -299,7 +300,7 @@ class SceneRunner:
             self.outcome = result.outcome
 
     def _do(self, text: str) -> None:
-        """Play one line, or compare it with the game."""
+        """Carry out one line: play it, or compare it with the game."""
         head, _, rest = text.partition(" ")
         state = self.engine.state
         if head.isdigit():
@@ -355,7 +356,7 @@ class SceneRunner:
         _require(holds, f"legal are {', '.join(sorted(legal))}")
 
     def _ended(self, name: str) -> Any:
-        """Something about the last hand that ended."""
+        """Return something about the last hand that ended."""
         _require(self.outcome is not None, "no hand has ended")
         return getattr(self.outcome, name)[0]
 
@@ -363,7 +364,7 @@ class SceneRunner:
         return bool(self.engine.state.phase[0] == Phase.TURN)
 
     def _go_on(self, is_there: Callable[[], bool]) -> None:
-        """Pass, and discard what was drawn."""
+        """Play on by passing, and by discarding what was drawn, until a condition holds."""
         for _ in range(_LONG):
             if is_there():
                 return

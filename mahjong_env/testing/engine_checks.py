@@ -1,4 +1,4 @@
-"""The checks of engines: tiles and books, legal actions, ends, points, the same games again, and what seats see."""
+"""The checks of engines: tiles and books, legal actions, ends, points, reproducibility, and what seats see."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from mahjong_env.testing.play import (
 
 
 def check_tiles_conserved(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """No tile appears or vanishes, nobody holds less than none, and every seat has as many tiles as it should."""
+    """Check that no tile appears or vanishes, no count is negative, and every seat has the right number of tiles."""
     engine = make(games, seed=seed, num_hands=2)
     for _ in positions(engine, seed):
         require_tiles(engine)
@@ -106,7 +106,7 @@ def require_tiles(engine: Engine) -> None:
 
 
 def count_all_tiles(engine: Engine) -> Int64Array:
-    """[B, 42] tiles of each kind in hands, melds, flowers, discards, wall and the tile turned up."""
+    """Count the tiles of each kind in hands, melds, flowers, discards, wall and the tile turned up: [B, 42] int64."""
     state = engine.state
     counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
     counts += state.flowers.sum(axis=1)
@@ -115,7 +115,7 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     row, seat, place = np.nonzero((river > 0) & (river <= CLAIMED))  # discards that nobody has claimed
     np.add.at(counts, (row, river[row, seat, place] - 1), 1)
     counts += state.wall_counts(np.arange(engine.num_games))
-    # A tile that is being robbed is in no hand and not yet in a meld.
+    # A tile that may be robbed is in no hand, and not yet in a meld.
     for outside, kind in ((state.indicator >= 0, state.indicator), (state.phase == Phase.ROB, state.offered)):
         row = np.flatnonzero(outside)
         np.add.at(counts, (row, kind[row]), 1)
@@ -123,14 +123,14 @@ def count_all_tiles(engine: Engine) -> Int64Array:
 
 
 def check_bookkeeping(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """What is kept twice agrees: codes, public planes, lists of melds and discards, "one tile away" flags."""
+    """Check that what is stored twice agrees: codes, public planes, lists of melds and discards, tenpai flags."""
     engine = make(games, seed=seed, num_hands=2)
     for _ in positions(engine, seed):
         require_books(engine)
 
 
 def require_books(engine: Engine) -> None:
-    """Raise `ConformanceError` where an array of a running game contradicts those that it follows from."""
+    """Raise `ConformanceError` where an array of a running game contradicts the arrays that it follows from."""
     state = engine.state
     everyone, kinds = np.arange(engine.num_games), np.arange(NUM_KINDS)
     holds_extra = np.isin(state.phase, (Phase.TURN, Phase.OPENING, Phase.ROB, Phase.STRANDED))
@@ -161,7 +161,7 @@ def require_books(engine: Engine) -> None:
 
 
 def _melded_tiles(engine: Engine, *, hidden: bool) -> Int64Array:
-    """[B, S, 34] tiles in melds, counted from the list of melds; ``hidden``: with those that not all may see."""
+    """Return [B, S, 34] tiles in melds, counted from the list; ``hidden``: including those that not all may see."""
     state = engine.state
     counts = np.zeros((engine.num_games, engine.num_seats, NUM_KINDS), np.int64)
     counted = state.meld_type != MeldType.NONE
@@ -177,7 +177,7 @@ def _melded_tiles(engine: Engine, *, hidden: bool) -> Int64Array:
 
 
 def _meld_list(engine: Engine) -> Int64Array:
-    """[B, S, 34] the plane MELD_LIST, written anew from the arrays of melds."""
+    """Return [B, S, 34] the plane MELD_LIST, rebuilt from the arrays of melds."""
     state = engine.state
     listed = np.zeros((engine.num_games, engine.num_seats, NUM_KINDS), np.int64)
     is_hidden = (state.meld_type == MeldType.CONCEALED_KONG) & engine.rules.hides_concealed_kongs
@@ -193,7 +193,7 @@ def _meld_list(engine: Engine) -> Int64Array:
 
 
 def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
-    """[B, S, M] the claimed kind of each meld, and that of the discard that the list of melds names; 0 for none."""
+    """Return [B, S, M] the claimed kind of each meld, and that of the discard that its entry names; 0 for none."""
     state = engine.state
     number = state.public[:, :, MELD_LIST, 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
     game, seat, meld = np.nonzero(state.meld_from >= 0)
@@ -206,7 +206,7 @@ def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
 
 
 def _latest_discards(engine: Engine) -> tuple[Any, Any]:
-    """[B, 3] the highest number of a discard, whether a lying one has none and whether two share one; and as wanted."""
+    """Return, as found and as wanted, [B, 3]: the highest discard number, whether one is missing, and one is shared."""
     state = engine.state
     latest = state.public[:, :, LATEST].reshape(engine.num_games, -1)
     lying = state.public[:, :, DISCARDED].reshape(engine.num_games, -1) > 0
@@ -218,7 +218,7 @@ def _latest_discards(engine: Engine) -> tuple[Any, Any]:
 
 
 def _is_tenpai(engine: Engine) -> BoolArray:
-    """[B, S] whether concealed tiles lack one tile at most."""
+    """Return [B, S] whether concealed tiles lack one tile at most."""
     state = engine.state
     natural = state.natural_hands(np.arange(engine.num_games))
     wilds = state.hand.sum(axis=2) - natural.sum(axis=2)
@@ -230,7 +230,7 @@ def _is_tenpai(engine: Engine) -> BoolArray:
 
 
 def check_mask_exact(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Every action in the mask is applied, every other one is refused, and a refusal changes nothing."""
+    """Check that actions in the mask are applied and all others refused, and that a refusal changes nothing."""
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
     for _ in positions(engine, seed, every=7):
@@ -257,7 +257,7 @@ def _check_applied(engine: Engine) -> None:
 
 
 def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
-    """Try every illegal action alone, and one among legal ones."""
+    """Try every illegal action alone, and one of them among legal ones."""
     before, illegal = frozen_arrays(engine), np.flatnonzero(~engine.action_mask[game]).tolist()
     among_legal = random_actions(engine.action_mask, rng)
     among_legal[game] = illegal[-1]
@@ -274,10 +274,10 @@ def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
 
 
 def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Legal actions are those that phase and tiles allow, less what the variant takes out.
+    """Check that legal actions are those that phase and tiles allow, less those that the variant takes out.
 
-    The common rules are those of common.md#claims, common.md#kongs and common.md#wild-tiles.
-    Wins are looked at by `check_scores`.
+    The common rules are those of common.md#claims, common.md#kongs and common.md#wild-tiles. Wins are checked by
+    `check_scores`.
     """
     engine = make(games, seed=seed)
     for _ in positions(engine, seed):
@@ -306,7 +306,7 @@ def _check_possible(engine: Engine) -> None:
 
 
 def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] the actions that the tiles in the hand allow."""
+    """Return [n, 109] the actions that the tiles in the hand allow."""
     state = engine.state
     seat = state.actor[games]
     held = state.hand[games, seat]
@@ -323,13 +323,13 @@ def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
 
 
 def _is_not_last(engine: Engine, games: Games) -> BoolArray:
-    """[n] whether the seat after the one in turn will find a tile to draw."""
+    """Return [n] whether the seat after the one in turn will find a tile to draw."""
     state = engine.state
     return np.asarray(_left_to(engine, games, (state.turn[games] + 1) % engine.num_seats) > 0)
 
 
 def _left_to(engine: Engine, games: Games, seat: Int8Array) -> Int64Array:
-    """[n] tiles that seats can draw: of private walls, what was dealt and drawn is counted."""
+    """Return [n] tiles that seats can draw; with private walls, counted from the tiles dealt and drawn."""
     state, rules = engine.state, engine.rules
     if not rules.has_private_walls:
         return state.left(games).astype(np.int64)
@@ -342,7 +342,7 @@ def _left_to(engine: Engine, games: Games, seat: Int8Array) -> Int64Array:
 
 
 def _possible_claims(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] the claims that the tiles in the hand allow."""
+    """Return [n, 109] the claims that the tiles in the hand allow."""
     state, rows = engine.state, np.arange(len(games))
     seat, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
     natural = state.natural_hands(games)[rows, seat]
@@ -368,7 +368,7 @@ def _possible_claims(engine: Engine, games: Games) -> BoolArray:
 
 
 def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] the actions that the rules leave to seats in their turn."""
+    """Return [n, 109] the actions that the rules leave to seats in their turn."""
     state, rows, rules = engine.select(games).state, np.arange(len(games)), engine.rules
     state.mask[:] = True
     rules.limit_turn(state, state.seats_to_act(rows))
@@ -378,7 +378,7 @@ def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
 
 
 def _kept_claims(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] the claims that the rules leave to seats that are asked."""
+    """Return [n, 109] the claims that the rules leave to seats that are asked."""
     state, rows, rules = engine.select(games).state, np.arange(len(games)), engine.rules
     options = np.full((1, len(games)), -1, np.int8)  # all bits
     rules.limit_claims(state, state.seats(rows, state.actor[None]), options)
@@ -395,7 +395,7 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
 
 
 def check_length(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Somebody always has a legal action until the hand ends, hands end in time, and matches after their hands."""
+    """Check that somebody always has a legal action until the hand ends, and that hands and matches end in time."""
     engine = make(games, seed=seed, num_hands=2)
     limit, num_hands, ends_by_hands = most_actions(engine.rules), engine.num_hands, engine.rules.ends_by_hands
     actions, hands, done = np.zeros(games, np.intp), np.zeros(games, np.intp), np.zeros(games, np.bool_)
@@ -417,7 +417,7 @@ def check_length(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def check_zero_sum(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Every payment sums to zero, running points are the starting points and all rewards, and outcomes say the same."""
+    """Check that payments sum to zero, and that running points and outcomes agree with the rewards."""
     engine = make(games, seed=seed, num_hands=3)
     points = engine.points.astype(np.int64)
     for result in positions(engine, seed):
@@ -442,11 +442,11 @@ def _check_outcome(engine: Engine, outcome: Outcome) -> None:
 
 
 def check_scores(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Scoring is consistent, on made-up complete hands in the situations of played games.
+    """Check that scoring is consistent, on made-up complete hands in the situations of played games.
 
-    A hand that may not win has a reason, no rows and no payments; of one that may, the winner is the only one who
-    receives; what a hand scores does not depend on the hands beside it; `Rules.legal` and the mask of the seat to act
-    say the same as `Rules.score`.
+    A hand that may not win has a reason, no rows and no payments. Of a hand that may win, only the winner receives
+    points. The score of a hand does not depend on the hands beside it. `Rules.legal` and the mask of the seat to act
+    agree with `Rules.score`.
     """
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
@@ -460,7 +460,7 @@ def check_scores(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def _check_wins_in_mask(engine: Engine) -> None:
-    """Seats in their turn, and seats that are asked, may win exactly if their hand is complete and scored as legal."""
+    """Check that seats in their turn or being asked may win exactly if their hand is complete and scored as legal."""
     state, rules = engine.state, engine.rules
     for phase, source in ((Phase.TURN, Source.DRAW), (Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.ROBBED_KONG)):
         by_draw = source is Source.DRAW
@@ -481,7 +481,7 @@ def _check_wins_in_mask(engine: Engine) -> None:
 
 
 def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Wins:
-    """Wins with complete hands by all sources; seats, melds and all else are those of the games."""
+    """Make wins with complete hands from all sources; seats, melds and all else are those of the games."""
     state, rules = engine.state, engine.rules
     seat = rng.integers(0, engine.num_seats, len(games))
     wins = wins_from_state(rules, state, state.seats(games, seat), np.zeros(len(games), np.int8), Source.DRAW, -1)
@@ -500,11 +500,11 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
     wins.from_seat = np.where(by_draw, -1, giver).astype(np.int8)
     wins.kong_draws, wins.flower_draw = wins.kong_draws * by_draw, wins.flower_draw & by_draw
     wins.first_draw = wins.first_draw & by_draw
-    return wins.take((wins.tiles + wins.melded.kongs <= 4).all(axis=1))  # no fifth tile of a kind, melds counted
+    return wins.take((wins.tiles + wins.melded.kongs <= 4).all(axis=1))  # no fifth tile of a kind, melds included
 
 
 def _complete_hands(sets: Int8Array, kinds: BoolArray, rng: np.random.Generator) -> Int8Array:
-    """[n, 34] the given numbers of random sets of these kinds and a pair, sometimes with more than four of a kind."""
+    """Return [n, 34] random sets (as many as given) and a pair of these kinds, some with more than four of a kind."""
     n, row = len(sets), np.arange(len(sets))
     starts = kinds & IS_SUITED[:NUM_KINDS] & (np.arange(NUM_KINDS) % 9 < 7)
     counts = np.zeros((n, NUM_KINDS), np.int8)
@@ -549,7 +549,7 @@ def _check_scores_of(engine: Engine, wins: Wins, rng: np.random.Generator) -> No
 
 
 def _differ(apart: Scores, scores: Scores, some: Games) -> BoolArray:
-    """[n] hands that score otherwise among some of the batch than among all of it."""
+    """Return [n] the hands that score differently in a part of the batch than in all of it."""
     differ = np.zeros(len(scores.legal), np.bool_)
     for name in ("legal", "reason", "row_count", "row_value", "points", "payments"):
         one, other = getattr(apart, name), getattr(scores, name)[some]
@@ -560,13 +560,13 @@ def _differ(apart: Scores, scores: Scores, some: Games) -> BoolArray:
 # --- The same games --------------------------------------------------------------------------------------------------
 
 
-# What a deal does not name: chance, and what is left over from earlier hands.
+# Arrays that a deal does not name: chance, and what is left over from earlier hands.
 _NOT_NAMED = ("seed", "stream", "hands_dealt", "turnover", "points", "dice")
-_STEPS = 40  # steps after which a copy is taken: hands are in their middle, some games may be over
+_STEPS = 40  # steps before a copy is taken: hands are in their middle, and some games may be over
 
 
 def check_seeds(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """The same seed and actions give the same games; other seeds, games and hands have other cards."""
+    """Check that the same seed and actions give the same games, and other seeds, games and hands other cards."""
     first, second = make(games, seed=seed, num_hands=2), make(games, seed=seed, num_hands=2)
     play_together(first, second, seed, np.arange(games), "the same seed")
     other, fresh = make(games, seed=seed + 1), make(games, seed=seed)
@@ -583,7 +583,7 @@ def check_seeds(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def check_batch_independent(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """A game alone is the same as inside any batch, whichever games are stepped, reset or finished beside it."""
+    """Check that a game alone equals the same game in any batch, however the others are stepped, reset or finished."""
     everything = np.arange(games)
     alone, batch = make(1, seed=seed, num_hands=2), make(games, seed=seed, num_hands=2)
     play_together(alone, batch, seed, everything[:1], "a game alone")
@@ -608,7 +608,7 @@ def _play(engine: Engine, seed: int, steps: int) -> None:
 
 
 def check_snapshots(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Snapshot, bytes and restore change nothing, here or in another engine: the games go on the same."""
+    """Check that snapshot, bytes and restore change nothing: the games continue the same, here or in another engine."""
     engine, twin = make(games, seed=seed, num_hands=2), make(games, seed=seed + 1, num_hands=2)
     everything = np.arange(games)
     _play(engine, seed, _STEPS)
@@ -629,7 +629,7 @@ def check_snapshots(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None
 
 
 def check_copies(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Selected games are copies: playing on in them leaves the others as they were, and the other way round."""
+    """Check that selected games are copies: playing on in one engine leaves the games of the other as they were."""
     engine = make(games, seed=seed)
     _play(engine, seed, _STEPS // 2)
     chosen = np.array([games - 1, 0, games - 1])
@@ -645,7 +645,7 @@ def check_copies(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def check_deals(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """A dealt hand that is written down as a `Deal` is dealt again, tile by tile."""
+    """Check that a dealt hand that is written down as a `Deal` is dealt again, tile by tile."""
     engine, twin = make(games, seed=seed), make(games, seed=seed + 1)
     try:
         twin.reset(deals=[_written_deal(engine, game) for game in range(games)])
@@ -657,7 +657,7 @@ def check_deals(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def _written_deal(engine: Engine, game: int) -> Deal:
-    """The hand that a game has just been dealt, with every tile of its wall named."""
+    """Return the hand that a game has just been dealt, with every tile of its wall named."""
     state, rules = engine.state, engine.rules
     wall = state.wall[game].tolist()
     size, dealer = rules.hand_size, int(state.dealer[game])
@@ -683,15 +683,15 @@ def _written_deal(engine: Engine, game: int) -> Deal:
 # --- What seats see --------------------------------------------------------------------------------------------------
 
 
-_SAMPLED = 5  # every how many steps a check looks
-_UNWRITTEN = 99  # what stands where nothing has been written yet; in no piece it means anything
+_SAMPLED = 5  # steps between two positions that a check examines
+_UNWRITTEN = 99  # the number in places that have not been written; it is meaningless in all pieces
 _QUESTIONS = (Phase.CLAIM, Phase.ROB, Phase.OPENING)
 
 
 def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Observations have their shape, type and ranges, and say the same as views, masks and the state.
+    """Check the shape, type and ranges of observations, and that they agree with views, masks and the state.
 
-    Small batches are observed in plain Python, and are looked at too.
+    Small batches, which are observed in plain Python, are checked too.
     """
     for number in {games, min(games, MOST_GAMES)}:
         engine = make(number, seed=seed, num_hands=2)
@@ -702,7 +702,7 @@ def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> No
 
 
 def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
-    """Check one person's observations; None: those of the persons to act."""
+    """Check one person's observations; with None, those of the persons to act."""
     state, who = engine.state, "the seat to act" if person is None else f"person {person}"
     seen = engine.observe(games, person)
     if seen.shape != (len(games), *engine.observation_shape) or seen.dtype != np.int8:
@@ -733,11 +733,11 @@ def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
 
 
 def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Whatever a seat cannot see, replaced by noise, leaves its observation, view and legal actions unchanged.
+    """Check that noise in place of what a seat cannot see leaves its observation, view and legal actions unchanged.
 
-    What it cannot see is taken from the declaration of the state's arrays (``seen_by`` in `mahjong_env.state.arrays`,
-    read by `mahjong_env.observation.visibility`). Legal actions are worked out anew with other hidden tiles. And nobody
-    sees that somebody else has been asked and has passed.
+    What a seat cannot see is taken from the declaration of the state's arrays (``seen_by`` in
+    `mahjong_env.state.arrays`, read by `mahjong_env.observation.visibility`). Legal actions are computed anew with
+    other hidden tiles. The check also makes sure that nobody sees that somebody else was asked and has passed.
     """
     engine = make(games, seed=seed, num_hands=2)
     rng = np.random.default_rng(seed)
@@ -754,7 +754,7 @@ def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def _require_same_view(before: View, twin: Engine, games: Games, person: int) -> None:
-    """Raise `ConformanceError` unless a person sees in ``twin`` what was seen ``before``."""
+    """Raise `ConformanceError` unless a person sees in ``twin`` what it saw ``before``."""
     what = f"person {person} sees what it cannot know, in"
     for name, rows in view_differences(before, twin.view(seats=person)):
         raise ConformanceError(f"game {games[rows[0]]}: {what} {name}")
@@ -762,24 +762,24 @@ def _require_same_view(before: View, twin: Engine, games: Games, person: int) ->
 
 
 def _replace_hidden(engine: Engine, person: int, rng: np.random.Generator) -> None:
-    """Put noise wherever a person cannot see."""
+    """Put noise into everything that a person cannot see."""
     state = engine.state
     games, sits = np.arange(engine.num_games), state.person_at == person
     seat, present = sits.argmax(axis=1), sits.any(axis=1)
     is_asked = (state.actor == seat) & present
-    # Whether and what others are asked about a claim is not seen; a person who is asked knows that.
+    # A person does not see whether and about what others are asked, unless it is asked about the same claim.
     elsewhere = (state.actor + rng.integers(1, engine.num_seats, len(games))) % engine.num_seats
     unknown = (state.phase != Phase.TURN) & ~is_asked & ~sits[games, elsewhere]
     state.actor[unknown] = elsewhere[unknown]
     for name, hidden in hidden_entries(state, engine.rules, games, seat, present).items():
         array = getattr(state, name)
-        # Numbers that occur in hands, codes, walls and masks.
+        # Small numbers, which occur in hands, codes, walls and masks.
         noise = rng.integers(0, 2 if array.dtype == np.bool_ else 4, array.shape).astype(array.dtype)
         array[hidden] = noise[hidden]
 
 
 def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:
-    """Check that a person's legal actions follow from what it sees: they are the same with other hidden tiles."""
+    """Check that a person's legal actions follow from what it sees: they stay the same with other hidden tiles."""
     asked = games[engine.seat_to_act[games] == person]
     if not asked.size:
         return
@@ -798,7 +798,7 @@ def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Gener
 
 
 def _check_passes(engine: Engine, games: Games) -> None:
-    """A pass is seen by nobody: a seat that is neither asked nor next in turn sees the same after it."""
+    """Check that nobody sees a pass: a seat neither asked nor next in turn sees the same after it."""
     state = engine.state
     games = games[np.isin(state.phase[games], _QUESTIONS) & (state.best_precedence[games] == 0)]
     if not games.size:
@@ -818,7 +818,7 @@ def _check_passes(engine: Engine, games: Games) -> None:
 
 
 def check_resampling(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """`Engine.resample_hidden` changes what a seat cannot see, nothing that it sees, and leaves games that go on."""
+    """Check that `Engine.resample_hidden` changes only what a seat cannot see, and that the games can be played on."""
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
     persons = cycle(range(engine.num_people))

@@ -1,4 +1,4 @@
-"""Checks of the environments around a variant: copies go on as they do, and the official kits pass."""
+"""Checks of the environments around a variant: copies continue as the originals do, and the official kits pass."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WAYS: Final[dict[str, Callable[[Any], Any]]] = {
     "copy.deepcopy": copy.deepcopy,
     "pickle": lambda env: pickle.loads(pickle.dumps(env)),
 }
-_STEPS: Final = 60  # of environments that never end
-_MOST_STEPS: Final = 600  # of a match: some go on for hundreds of hands
+_STEPS: Final = 60  # steps played in environments that never end
+_MOST_STEPS: Final = 600  # steps played in a match at most; some matches go on for hundreds of hands
 _CYCLES: Final = 120
-# PettingZoo warns of every observation that is a dictionary, and of two axes with a number below zero, such as points,
-# as if they were a picture.
+# PettingZoo warns of every observation that is a dictionary, and takes two axes with negative numbers, such as points,
+# for a picture.
 _UNAVOIDABLE: Final = (
     "probably should be gymnasium.spaces.box",
     "Observation is not a NumPy array",
@@ -37,15 +37,15 @@ _UNAVOIDABLE: Final = (
 
 
 def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, every: int = 5) -> None:
-    """Copies of an environment, deep ones and pickled ones, go on as the original does.
+    """Check that copies of an environment, deep ones and pickled ones, continue as the original does.
 
-    A match is played at random, up to its end or for several hundred actions. From its first moment on, and through
-    the end of each hand, copies are taken and played with the same actions as the original; all that they tell is
-    compared. The original is unmoved by them.
+    A match is played at random, up to its end or for several hundred actions. From its first moment on, and across
+    the end of each hand, copies are taken and played with the same actions as the original, and everything that they
+    return is compared. The original must not be affected by its copies.
 
     Args:
         make_env: makes a PettingZoo environment, a Gymnasium one, or a Gymnasium vector environment.
-        seed: where the cards and the actions come from.
+        seed: the seed of the cards and the actions.
         every: actions between two copies, and actions for which each copy is followed.
 
     Raises:
@@ -62,7 +62,7 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
             for way, make_copy in _WAYS.items():
                 try:
                     copies.append((f"{way} after {played} actions", make_copy(env)))
-                except Exception as error:  # whatever an environment raises that cannot be copied
+                except Exception as error:  # an environment that cannot be copied may raise anything
                     raise ConformanceError(
                         f"{way} of the environment fails: {type(error).__name__}: {error}"
                     ) from error
@@ -71,7 +71,7 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
         for which, twin in copies:
             try:
                 other, _ = play(twin, chance)
-            except Exception as error:  # whatever a copy raises that is not in the same place
+            except Exception as error:  # a copy that is in another state may raise anything
                 raise ConformanceError(f"{which} cannot be played on: {type(error).__name__}: {error}") from error
             for name, one in told.items():
                 if not data_equivalence(one, other.get(name), exact=True):
@@ -81,7 +81,7 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
 
 
 def _play_aec(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
-    """One action of a PettingZoo environment: what it tells then, and whether all agents are gone."""
+    """Play one action of a PettingZoo environment; return what it then says, and whether all agents are gone."""
     bare, agent = env.unwrapped, env.agent_selection
     is_dead = env.terminations[agent] or env.truncations[agent]
     env.step(None if is_dead else _chosen(env.observe(agent)["action_mask"], chance))
@@ -93,7 +93,7 @@ def _play_aec(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
 
 
 def _play_seats(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
-    """One action of a Gymnasium environment, or of all in a vector: what it tells, and whether the episode is over."""
+    """Play one action of a Gymnasium environment (or each in a vector); return what it says, and whether it is over."""
     masks = env.unwrapped.action_masks()
     is_vector = masks.ndim == 2
     actions = np.array([_chosen(mask, chance) for mask in masks]) if is_vector else _chosen(masks, chance)
@@ -108,7 +108,7 @@ def _chosen(mask: Any, chance: float) -> int:
 
 
 def check_copies_of_environments(variant: str | Rules) -> None:
-    """`check_environment_copies` for each of the environments around a variant."""
+    """Run `check_environment_copies` on each of the environments around a variant."""
     check_environment_copies(lambda: MahjongAEC(variant, num_hands=2))
     check_environment_copies(lambda: Guarded(MahjongAEC(variant)))
     check_environment_copies(lambda: SingleSeatEnv(variant, num_hands=2))
@@ -116,12 +116,12 @@ def check_copies_of_environments(variant: str | Rules) -> None:
 
 
 def check_pettingzoo(make_env: Callable[[], Any]) -> None:
-    """PettingZoo's ``api_test`` and ``seed_test``, with no warning but those that are meant for boxes and pictures.
+    """Run PettingZoo's ``api_test`` and ``seed_test``; warnings fail, except those meant for boxes and pictures.
 
     Raises:
-        ConformanceError: what PettingZoo finds.
+        ConformanceError: PettingZoo finds something.
     """
-    # Imported when asked for: it comes with games of its own.
+    # Imported only here, because it loads PettingZoo's own games.
     from pettingzoo.test.api_test import api_test
     from pettingzoo.test.seed_test import seed_test
 
@@ -131,17 +131,17 @@ def check_pettingzoo(make_env: Callable[[], Any]) -> None:
 
 
 def check_gymnasium(make_env: Callable[[], Any]) -> None:
-    """Gymnasium's ``check_env`` without a warning.
+    """Run Gymnasium's ``check_env``; warnings fail.
 
     Raises:
-        ConformanceError: what Gymnasium finds.
+        ConformanceError: Gymnasium finds something.
     """
     with _quietly("Gymnasium", ignored=("without a spec", "env.spec")):
         check_env(make_env(), skip_render_check=True)
 
 
 def check_official(variant: str | Rules, **knobs: Any) -> None:
-    """Run both kits on the environments of a variant, and the check of copies; see `check_variant`."""
+    """Run both official kits and the check of copies on the environments of a variant; see `check_variant`."""
     played = rules(variant, **knobs)
     check_pettingzoo(lambda: Guarded(MahjongAEC(played)))
     check_gymnasium(lambda: SingleSeatEnv(played))
@@ -150,12 +150,12 @@ def check_official(variant: str | Rules, **knobs: Any) -> None:
 
 @contextmanager
 def _quietly(kit: str, *, ignored: tuple[str, ...]) -> Iterator[None]:
-    """Turn what a kit finds, warnings included, into `ConformanceError`; what it prints is dropped."""
+    """Turn what a kit finds, warnings included, into `ConformanceError`, and drop what it prints."""
     with warnings.catch_warnings(record=True) as caught, redirect_stdout(io.StringIO()):
         warnings.simplefilter("always")
         try:
             yield
-        except Exception as error:  # the kits use assertions, and pass on whatever the environment raises
+        except Exception as error:  # the kits use assertions, and pass on anything that the environment raises
             raise ConformanceError(f"{kit}: {type(error).__name__}: {error}") from error
     found = [str(one.message) for one in caught if not any(known in str(one.message) for known in ignored)]
     if found:

@@ -1,4 +1,4 @@
-"""How the checks of the kit walk through games, at random and towards wins, and how they report what they find."""
+"""How the checks of the kit play through games, at random and towards wins, and how they report what they find."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.observation.view import View
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
-_FAR: Final = 200.0  # more than the tiles that any hand lacks
-_WILD: Final = 127  # as if a hand without one of its wild tiles lacked this many
+_FAR: Final = 200.0  # more than the number of tiles that any hand lacks
+_WILD: Final = 127  # the number of tiles that a hand is taken to lack if it discards a wild tile
 
 MakeEngine = Callable[..., Engine]
 """Makes the engine that is checked: ``make(num_games, seed=..., **options)``."""
 
 
 class ConformanceError(AssertionError):
-    """A check of the kit failed; the message is a reproducible description."""
+    """A check of the kit has failed; the message describes it so that it can be reproduced."""
 
 
 def require(holds: Any, what: str, games: Games | None = None) -> None:
@@ -36,7 +36,7 @@ def require(holds: Any, what: str, games: Games | None = None) -> None:
     Args:
         holds: [n, ...] bool.
         what: what is wrong where it is False.
-        games: [n] the numbers of the games; None: 0 to n - 1.
+        games: [n] the numbers of the games; None for 0 to n - 1.
     """
     holds = np.asarray(holds, np.bool_)
     wrong = np.flatnonzero(~holds.reshape(len(holds), math.prod(holds.shape[1:])).all(axis=1))
@@ -48,15 +48,15 @@ def require(holds: Any, what: str, games: Games | None = None) -> None:
 
 
 def random_actions(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
-    """[B] a random legal action for each row of a mask; 0 where none is legal."""
+    """Return [B] a random legal action for each row of a mask; 0 where none is legal."""
     return np.where(mask, rng.random(mask.shape), -1.0).argmax(axis=1)
 
 
 def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
-    """[B] actions of seats that want to win: random play hardly ever does, and then no win would be looked at.
+    """Return [B] actions of seats that play to win, because random play hardly ever wins.
 
-    They win when they may, answer claims at random, declare every other kong, and discard what leaves the hand nearest
-    to sets and a pair.
+    The seats win when they may, answer claims at random, declare every other kong, and discard what leaves the hand
+    nearest to sets and a pair.
     """
     mask, state = engine.action_mask, engine.state
     worth = rng.random(mask.shape)
@@ -74,7 +74,7 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
 
 
 def choose_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
-    """[B] random actions in games of even number, eager ones in the others: every sort of position comes up."""
+    """Return [B] actions, random in games of even number and eager in the others, to reach all sorts of positions."""
     actions = random_actions(engine.action_mask, rng)
     actions[1::2] = eager_actions(engine, rng)[1::2]
     return actions
@@ -84,24 +84,24 @@ def choose_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
 
 
 def live_games(engine: Engine) -> Games:
-    """[n] the games that wait for an action."""
+    """Return [n] the games that wait for an action."""
     return np.flatnonzero(engine.seat_to_act != NO_SEAT)
 
 
 def positions(engine: Engine, seed: int, *, every: int = 1, first: int = 0) -> Iterator[StepResult | None]:
-    """Play as `choose_actions` says, for as many actions as the hands of a match can take, or until all games are over.
+    """Play by `choose_actions`, for as many actions as the hands of a match can take, or until all games are over.
 
     Args:
         engine: the games.
-        seed: of the choices.
-        every: how many steps lie between two positions that are looked at.
-        first: the step before which the first one lies.
+        seed: the seed of the choices.
+        every: the number of steps between two positions that are yielded.
+        first: the step before which the first one is yielded.
 
     Yields:
         The result of the last step, None before the first one.
 
     Raises:
-        ConformanceError: a game waits for an action and has none, or a finished one has some.
+        ConformanceError: a game waits for an action and has no legal one, or a finished one has some.
     """
     rng = np.random.default_rng(seed)
     result: StepResult | None = None
@@ -119,15 +119,15 @@ def positions(engine: Engine, seed: int, *, every: int = 1, first: int = 0) -> I
 
 
 def play_together(small: Engine, big: Engine, seed: int, games: Games, what: str, *, parts: int = 1) -> None:
-    """Play the same actions in ``small`` and in ``games`` of ``big``, whose other games play on by themselves.
+    """Play the same actions in ``small`` and in ``games`` of ``big``, while the other games of ``big`` play their own.
 
     Args:
         small: [n] games.
-        big: the games among which they are.
-        seed: of the choices.
+        big: the games that include them.
+        seed: the seed of the choices.
         games: [n] their numbers in ``big``.
         what: what the games of ``small`` are, for messages.
-        parts: how many parts the games of ``small`` are stepped in.
+        parts: the number of parts in which the games of ``small`` are stepped.
 
     Raises:
         ConformanceError: the games do not stay the same.
@@ -154,22 +154,22 @@ def require_same_states(small: Engine, big: Engine, games: Games, what: str) -> 
 
 
 def frozen_arrays(engine: Engine) -> dict[str, Any]:
-    """Copies of all arrays of an engine's state."""
+    """Return copies of all arrays of an engine's state."""
     return {name: array.copy() for name, array in engine.state.arrays().items()}
 
 
 def changed_array(engine: Engine, before: dict[str, Any]) -> str | None:
-    """The name of the first array that is not as it was, None if all are."""
+    """Return the name of the first array that has changed, None if none has."""
     arrays = engine.state.arrays().items()
     return next((name for name, array in arrays if not np.array_equal(array, before[name])), None)
 
 
 def view_differences(one: View, other: View) -> list[tuple[str, Games]]:
-    """For each array of two views of the same seats that differs: its name, and the rows."""
+    """Return, for each array that differs between two views of the same seats, its name and the rows."""
     found = []
     for name in (*View.array_names(), "exposed"):
         ours, theirs = getattr(one, name), getattr(other, name)
-        if name == "exposed":  # as long as the longest list of a view
+        if name == "exposed":  # its width is the length of the view's longest list
             length = max(ours.shape[1], theirs.shape[1])
             ours, theirs = (np.pad(array, ((0, 0), (0, length - array.shape[1]))) for array in (ours, theirs))
         rows = np.flatnonzero((ours != theirs).reshape(len(ours), math.prod(ours.shape[1:])).any(axis=1))

@@ -1,4 +1,4 @@
-"""The agent that plays a learned policy. The small network that is shipped needs numpy alone, the others torch."""
+"""The agent that plays a learned policy. The small networks that are shipped need only numpy, others need torch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mahjong_env import VARIANTS, MahjongError, Rules, View
 
 
 class PolicyAgent:
-    """Plays what a network finds best.
+    """Plays the action that a network rates best.
 
     Attributes:
         name: folder and name of the file.
-        network: the network; None: the policy that is shipped for the rules that are played.
+        network: the network; None for the policy that is shipped for the rules that are played.
     """
 
     network: Network | None
@@ -41,8 +41,8 @@ class PolicyAgent:
 
         Args:
             place: a variant, for the policy that is shipped for it; a policy file; a run folder (its ``best.zip``), or
-                the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, and
-                the reference agent where there is none; the other arguments then say nothing.
+                the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, or
+                the reference agent where there is none; the other arguments are then ignored.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
             features: the added inputs that it was trained with, if there are any
@@ -68,21 +68,21 @@ class PolicyAgent:
 
     @classmethod
     def playing(cls, network: Network, *, name: str, sample: bool = False) -> PolicyAgent:
-        """Return an agent that plays a network as it is now and will be; nothing is copied."""
+        """Return an agent that plays a network as it is now and after later changes; nothing is copied."""
         agent = cls.__new__(cls)
         agent.name, agent.variant, agent.network, agent._sample = name, None, network, sample
         return agent
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Ask the network; see `mahjong_agents.Agent.act`.
+        """Choose the actions that the network rates best; see `mahjong_agents.Agent.act`.
 
         Raises:
-            PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
+            PolicyFileError: the policy was trained for another variant than the one played, or its scores are NaN.
         """
         return self.decide(view, rng)[0]
 
     def decide(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], Inputs | None]:
-        """Choose as `act` does, and return what the network was shown, None if there was none to ask."""
+        """Choose as `act` does, and also return the inputs of the network, None if no network was asked."""
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.decide(view, rng) if shipped else (reference_agent(view.rules).act(view, rng), None)
@@ -90,7 +90,7 @@ class PolicyAgent:
         return self._choose(inputs, scores, rng), inputs
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
-        """Choose as `act` does, and tell the probabilities; see `mahjong_env.environments.agents.ExplainingAgent`."""
+        """Choose as `act` does, and give the probabilities; see `mahjong_env.environments.agents.ExplainingAgent`."""
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.explain(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
@@ -100,7 +100,7 @@ class PolicyAgent:
         return self._choose(inputs, scores, rng), notes
 
     def scores(self, view: View) -> NDArray[np.float64] | None:
-        """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""
+        """Return [n, 109] the network's score of each action, -inf for illegal ones; None if there is no network."""
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.scores(view) if shipped else None
@@ -128,14 +128,14 @@ class PolicyAgent:
 
 @cache
 def shipped_policy(rules: Rules) -> PolicyAgent | None:
-    """Return the policy that is shipped for these very rules, None if there is none."""
+    """Return the policy that is shipped for exactly these rules, None if there is none."""
     if not VARIANTS.without_house_rules(rules) or not (SHIPPED / f"{rules.name}.zip").is_file():
         return None
     return PolicyAgent(rules.name)
 
 
 def _network_from(saved: PolicyFile, path: Path, features: str | None, own: str | None, device: str) -> Network:
-    """Return the network of a policy file; the code of a researcher's own is what the caller named, never the file."""
+    """Return the network of a policy file; a researcher's own code is named by the caller, never by the file."""
     added = None if features is None else find_features(features)
     saved.check_own(path, added, own)
     try:

@@ -1,4 +1,4 @@
-"""The agent that tries its actions out on determinizations, played on for a while or to the end of the hand."""
+"""The agent that tries actions out in determinizations, played on for some decisions or to the end of the hand."""
 
 from __future__ import annotations
 
@@ -24,36 +24,38 @@ from mahjong_env.observation.acceptance import concealed, look_ahead
 from mahjong_env.ruleset.shapes import other_shapes
 
 _MOST_GAMES: Final = 4096
-"""Games that are played out at once, so that memory stays small."""
+"""The most games that are played out at once, which keeps memory small."""
 _FIRST_WORLDS: Final = 16
 _FULL: Final = 1024
-"""Games with which a batch is full; a smaller one takes little less time, so a round has more worlds where they fit."""
+"""The number of games that fills a batch. Smaller ones take little less time, so rounds get more worlds up to it."""
 _CLEAR: Final = 2.0
 _LIKELY: Final = 0.05
 _HORIZON: Final = 4
 _SCARCE: Final = 8
-"""With ``likely``, few decisions are searched: this factor more are looked at together, or batches are small."""
-_MOST: Final = 1_000_000  # of every budget
-_MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
+"""With ``likely`` few decisions are searched, so this many times as many games are played at once to fill batches."""
+_MOST: Final = 1_000_000  # the greatest value of every budget
+_MOST_WORLDS: Final = 4096  # the most worlds for one decision when time is the budget
 _REACH: Final = 2
-"""Plans at most this many tiles farther than the nearest shape are tried."""
+"""Plans for shapes that are at most this many tiles farther than the nearest one are tried."""
 NO_PLAN: Final = -1
-"""The base plays on."""
+"""No plan: the base plays on."""
 
 
 class SearchAgent:
-    """Plays promising actions out on the same worlds, and leaves its base's choice only for a clear gain.
+    """Plays promising actions out in the same worlds, and departs from its base's choice only for a clear gain.
 
-    For every decision it draws worlds (determinizations): hands of the others and a wall that agree with what its
-    seat has seen. In each of them it plays every promising action and then the base (the other seats may be taken for
-    another agent), up to the end of the hand, or for a few decisions of its own, after which a critic foresees what the
-    rest is worth; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which are followed as long.
-    Differences to the base's own choice, world by world, decide: they have less noise than the points. After each round
-    the worse half of the candidates is given up (successive halving), and all that look no better than the base's
-    choice; the others are tried on twice as many new worlds. Where few decisions are searched at once, rounds are
-    larger, so that a batch is full: most of them are then decided in the first.
+    For every decision the agent draws worlds (determinizations): hands of the others and a wall that agree with what
+    its seat has seen. In each world it plays every promising action and then lets the base play on. The other seats
+    are played by the base too, or by another agent (``others``). Play goes on to the end of the hand, or for a few
+    decisions of the own seat, after which a critic estimates the rest. With ``plans`` it also tries plans (one suit,
+    pungs, seven pairs), which are followed for just as long.
 
-    It knows what its view shows; what is hidden in the real game is drawn anew.
+    What decides are the differences to the base's own choice, world by world, which have less noise than the points
+    themselves. After each round, the agent gives up the worse half of the candidates (successive halving) and all that
+    look no better than the base's choice; the others are tried in twice as many new worlds. Where few decisions are
+    searched at once, rounds are larger, so that a batch is full; most decisions are then made in the first round.
+
+    The agent knows only what its view shows; whatever is hidden in the real game is drawn anew.
 
     Attributes:
         name: "search".
@@ -77,34 +79,37 @@ class SearchAgent:
         likely: float | None = None,
         horizon: int | None = None,
     ) -> None:
-        """Choose the budget, and who plays where nothing is clearly better.
+        """Choose the budget, and the agent that plays where nothing is clearly better.
 
         Args:
-            rollouts: worlds for each decision, at most.
-            milliseconds: time for each row of a view instead; what is chosen then depends on the machine.
-            clear: standard errors by which an action must be better than the base's own choice; None: 2.
+            rollouts: the most worlds for each decision.
+            milliseconds: a time for each row of a view, instead of ``rollouts``; the choices then depend on the
+                machine.
+            clear: by how many standard errors an action must be better than the base's own choice; None for 2.
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
-                (`mahjong_agents.search.opponent_hands`); False: uniformly, so that they are as far away as at the deal.
-            luck: whether the luck of the draws is taken off the points (`mahjong_agents.control_variates`) where that
-                narrows them: about half of the variance of a difference is left. None: it is, but for ``clear`` as with
-                ``likely``.
+                (`mahjong_agents.search.opponent_hands`). False draws them uniformly, so that they are as far away as
+                right after the deal.
+            luck: whether the luck of the draws is subtracted from the points (`mahjong_agents.control_variates`) where
+                that narrows them; about half of the variance of a difference is left. None means True, but False where
+                ``clear`` is given, for the same reason as with ``likely``.
             base: the agent, or its text, that plays after the action that is tried. "policy" is the policy that is
-                shipped for these very rules, and "reference" where there is none.
-            others: the agent that the other seats are taken for; None: the base as well. A search is only as good as
-                that guess.
-            actions: how many actions are tried, the base's own among them.
-            plans: how many plans are tried beside them.
-            likely: the least probability, 0 to 1, that a policy as the base gives an action (or the first action of a
-                plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts. Without
-                effect on bases that give no probabilities. None: 0.05; but 0 where ``clear`` is given, as it was when
-                the first levels got their names (`mahjong_agents.levels`).
-            horizon: how many more decisions of the seat are played in a world; then the critic of the shipped policy's
-                hands says what the rest of the hand will bring (truncated rollouts, Tesauro and Galperin, 1996), which
-                takes less time, and needs fewer worlds. 0: worlds are played to the end of the hand, as they are where
-                no critic is shipped for the rules. None: 4; but 0 where ``clear`` is given.
+                shipped for exactly these rules, and "reference" where there is none.
+            others: the agent that is assumed at the other seats; None for the base. A search is only as good as that
+                assumption.
+            actions: how many actions are tried, the base's own included.
+            plans: how many plans are tried in addition.
+            likely: the smallest probability, 0 to 1, that a policy as the base must give an action (or the first
+                action of a plan) for it to be tried. Decisions of which the policy is sure are then not searched, and
+                the time goes to those that it doubts. It has no effect on bases that give no probabilities. None means
+                0.05, but 0 where ``clear`` is given, as it was when the first levels got their names
+                (`mahjong_agents.levels`).
+            horizon: how many more decisions of the seat are played in a world. Then a critic, learned from the shipped
+                policy's hands, estimates what the rest of the hand will bring (truncated rollouts, Tesauro and
+                Galperin, 1996), which takes less time and needs fewer worlds. 0 plays worlds to the end of the hand, as
+                also happens where no critic is shipped for the rules. None means 4, but 0 where ``clear`` is given.
 
         Raises:
-            AgentError: a budget that is not a number above 0, a ``clear`` below 0, a base that is none.
+            AgentError: a budget is not a number above 0, ``clear`` is below 0, or the base is not an agent.
         """
         budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions}
         for what, budget in (budgets | {"plans": plans, "horizon": horizon}).items():
@@ -113,7 +118,7 @@ class SearchAgent:
                 continue
             if budget is None or not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
-        as_first = clear is not None  # texts of the first levels play as they did
+        as_first = clear is not None  # the texts of the first levels give it, and play as they did then
         likely = (0.0 if as_first else _LIKELY) if likely is None else likely
         horizon = (0 if as_first else _HORIZON) if horizon is None else horizon
         if clear is not None and (
@@ -128,7 +133,7 @@ class SearchAgent:
         self._actions, self._plans, self._horizon = actions, plans, horizon
         self._base = make_agent(base)
         self._others = None if others is None else make_agent(others)
-        # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
+        # About a minute of play; with fewer games, batches would be too small for numpy to be fast.
         at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
         self.games_at_once = max(1, at_once * (_SCARCE if likely else 1))
 
@@ -137,7 +142,7 @@ class SearchAgent:
         return self._play(view, rng, None)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
-        """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
+        """Choose as `act` does, and give for each action that was tried its gain over the base's own, which has 0.
 
         See `mahjong_env.environments.agents.ExplainingAgent`.
         """
@@ -145,7 +150,7 @@ class SearchAgent:
         return self._play(view, rng, notes), notes
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
-        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
+        """Return [n] actions; fill in ``notes`` [n] if they are wanted."""
         chosen = np.array(self._base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         if not doubtful.size:
@@ -159,7 +164,7 @@ class SearchAgent:
         return chosen
 
     def _search(self, view: View, usual: NDArray[np.int64], rng: np.random.Generator) -> tuple[Candidates, _Tries]:
-        """Try candidates: what they were, and what they brought."""
+        """Try candidates; return them and what they brought."""
         tried = candidates(view, usual, self._base, self._actions, self._plans, rng, self._likely)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
         tries = _Tries(len(tried.row))
@@ -198,7 +203,7 @@ class SearchAgent:
         worlds: int,
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
-        """Return [k, worlds] what the candidates ``now`` [k] of the rows of a view bring, on the same new worlds."""
+        """Return [k, worlds] what the candidates ``now`` [k] of the rows of a view bring, in the same new worlds."""
         first = np.searchsorted(rows, tried.row[now]) * worlds
         world = (first[:, None] + np.arange(worlds)).reshape(-1)
         action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
@@ -209,12 +214,12 @@ class SearchAgent:
         return points.reshape(len(now), worlds)
 
     def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:
-        """Return [m] games of ``worlds`` new worlds for each of n rows, by the numbers [m] of these worlds."""
+        """Draw ``worlds`` new worlds for each of n rows; return [m] copies of them, chosen by their numbers [m]."""
         near = shipped_opponent_hands(view.rules) if self._nearness else None
         return view.worlds(worlds, rng, near).select(world)
 
     def _best(self, usual: NDArray[np.int64], tried: Candidates, tries: _Tries) -> NDArray[np.int64]:
-        """Return [n] the usual actions, but for those than which another one is clearly better."""
+        """Return [n] the usual actions, except where another one is clearly better."""
         is_better = (tried.action != usual[tried.row]) & (tries.mean() > self._clear * tries.error())
         gain = np.where(is_better, tries.mean(), 0.0)
         best = usual.copy()
@@ -231,13 +236,13 @@ class _Tries:
         self._number, self._sum, self._squares = np.zeros((3, number))
 
     def add(self, which: NDArray[np.intp], differences: NDArray[np.float64]) -> None:
-        """Add differences [m, worlds] of some of them."""
+        """Add differences [m, worlds] of some candidates."""
         self._number[which] += differences.shape[1]
         self._sum[which] += differences.sum(axis=1)
         self._squares[which] += (differences**2).sum(axis=1)
 
     def mean(self) -> NDArray[np.float64]:
-        """Return [k]."""
+        """Return [k] means."""
         return self._sum / np.maximum(self._number, 1)
 
     def error(self) -> NDArray[np.float64]:
@@ -248,7 +253,7 @@ class _Tries:
 
 
 def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return [k] which candidates are not below the median of those alive in their row; one is always left."""
+    """Return [k] which candidates are not below the median of those alive in their row; one always remains."""
     keep = np.zeros(len(row), np.bool_)
     for number in np.unique(row[alive]):
         at = np.flatnonzero(alive & (row == number))
@@ -262,8 +267,8 @@ class Candidates(NamedTuple):
 
     Attributes:
         row: [k] intp rows.
-        action: [k] int64 what is played now.
-        plan: [k] intp what is played for afterwards (`mahjong_agents.plans`), or `NO_PLAN`.
+        action: [k] int64 the action played now.
+        plan: [k] intp the plan followed afterwards (`mahjong_agents.plans`), or `NO_PLAN`.
     """
 
     row: NDArray[np.intp]
@@ -280,16 +285,16 @@ def candidates(
     rng: np.random.Generator,
     likely: float = 0.0,
 ) -> Candidates:
-    """Return what is worth a try.
+    """Return the actions and plans that are worth trying.
 
     Args:
         view: what n seats see.
-        usual: [n] what the base plays; it comes first in every row.
-        base: who plays.
-        actions: how many actions of a row are tried at most, the usual one among them.
-        plans: how many plans at most.
-        rng: what decides between equally good discards of a plan.
-        likely: the least probability that a policy as the base gives an action that is tried.
+        usual: [n] the actions of the base; they come first in every row.
+        base: the agent that plays on.
+        actions: how many actions of a row are tried at most, the usual one included.
+        plans: how many plans of a row are tried at most.
+        rng: the source of randomness, which decides between equally good discards of a plan.
+        likely: the smallest probability that a policy as the base must give an action for it to be tried.
     """
     possible = view.action_mask
     scores = base.scores(view) if hasattr(base, "scores") else None
@@ -310,7 +315,7 @@ def candidates(
     if plans:
         planned_row, planned = _plans_to_try(view, plans)
         begun = follow_plans(view.take(planned_row), planned, rng)
-        # A plan that begins with what the base plays anyway can wait for the next decision.
+        # A plan that begins with the base's action can wait for the next decision.
         other = np.flatnonzero((begun != usual[planned_row]) & possible[planned_row, begun])
         row, action = np.concatenate([row, planned_row[other]]), np.concatenate([action, begun[other]])
         plan = np.concatenate([plan, planned[other]])
@@ -319,12 +324,12 @@ def candidates(
 
 
 def _plans_to_try(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return [k] rows and [k] plans, ``most`` for a row: any shape with claims and without, then the nearest others."""
+    """Return [k] rows and [k] plans, ``most`` for a row: with and without claims, then those for the nearest shapes."""
     hands = replace(concealed(view, np.arange(len(view))), counts=count_planes(view.natural_hand))
     found = plans_within_reach(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules), _REACH)
     found = found.take(np.flatnonzero(found.plan != ANY))
     found = found.take(np.lexsort((found.plan, found.distance, found.hand)))
-    # With claims or without is asked where there is something to claim.
+    # Playing with or without claims is a question only where there is something to claim.
     asked = np.flatnonzero(~view.action_mask[:, :CONCEALED_KONG].any(axis=1))
     row = np.concatenate([asked, asked, found.hand])
     plan = np.concatenate([np.repeat([OPEN, CLOSED], len(asked)), found.plan])
@@ -347,25 +352,26 @@ def play_out(
     critic: Critic | None = None,
     horizon: int = 0,
 ) -> NDArray[np.float64]:
-    """Play to the end of the hand, or until a critic foresees it.
+    """Play to the end of the hand, or until a critic estimates the rest.
 
-    Games of the same world draw the same lots at every move: they differ by what was played first, and by little else.
+    Games of the same world get the same random numbers at every move, so that they differ by what was played first,
+    and by little else.
 
     Args:
         engine: the games.
-        actions: [games] what is played first.
-        plan: [games] what those who act first play for afterwards, or `NO_PLAN`.
+        actions: [games] the actions played first.
+        plan: [games] the plans that the seats acting first follow afterwards, or `NO_PLAN`.
         world: [games] the number of the world that a game is a copy of.
-        policy: who plays otherwise.
-        rng: where the lots come from.
-        luck_weights: [F] of the control variates that are taken off what it brings (`mahjong_agents.control_variates`);
-            None: off nothing.
-        others: who plays at the seats of those who did not act first; None: the policy as well.
-        critic: what foresees the rest of a hand; None: hands are played to their end.
-        horizon: further decisions of those who act first that are played before the critic is asked.
+        policy: the agent that plays otherwise.
+        rng: the source of randomness.
+        luck_weights: [F] weights of the control variates that are subtracted from the results
+            (`mahjong_agents.control_variates`); None subtracts nothing.
+        others: the agent at the seats that did not act first; None for the policy.
+        critic: estimates the rest of a hand; None plays hands to their end.
+        horizon: further decisions of the seats acting first that are played before the critic is asked.
 
     Returns:
-        [games] what it brings those who act first.
+        [games] the points that each game brings the seat acting first.
     """
     luck = None if luck_weights is None else Luck(engine, luck_weights, engine.rules.drawable)
     games = np.arange(engine.num_games)
@@ -381,7 +387,7 @@ def play_out(
         if not live.size:
             break
         if luck is not None:
-            luck.add(live)  # of hands that go on: where one has ended, a match has dealt the next
+            luck.add(live)  # only hands that go on: where one has ended, the next one has been dealt in a match
         bits = np.random.SFC64(int(rng.integers(2**63)))
         seat = engine.seat_to_act[live].astype(np.intp)
         own = seat == person[live]
@@ -401,7 +407,7 @@ def play_out(
                     chosen[rows] = who.act(view, chance)
                 if critic is not None:
                     table[rows] = table_rows(inputs, view)
-                del view  # the engine would keep what it shows through the next step
+                del view  # otherwise the engine would keep what it shows through the next step
         if critic is not None:
             followed.note(live, seat, table)
             decisions[live] += own

@@ -21,9 +21,9 @@ from mahjong_env.basics.actions import WIN
 from mahjong_env.basics.files import read_arrays
 
 _ROWS: Final = 256
-"""Rows that are looked at at once, so that their numbers fit into the cache."""
+"""Rows that are evaluated together, few enough for their numbers to fit into the cache."""
 MOST_BYTES: Final = 2**24
-"""Of the arrays of a file of networks; those of the shipped one take 70,000."""
+"""The most bytes of the arrays in a file of networks; those of the shipped one take 70,000."""
 NUMBERS_PATH: Final = Path(__file__).with_name("model.npz")
 _LAYERS: Final = ("first", "second", "last")
 
@@ -32,10 +32,10 @@ class ValueAgent:
     """Plays the action whose afterstate is worth most points.
 
     A small network, learned from hands under the variant's own scoring, estimates the probability and the points of a
-    win and of a deal-in after each action (`OutcomeNetwork`). Another action than the reference agent's is played only
-    if it is worth more by a margin. It declines a win only for a draw that pays more on average
-    (`mahjong_agents.value.plan_value.decline_wins`). Where no network was learned for the rules it plays as
-    `PlanValueAgent`.
+    win and of a deal-in after each action (`OutcomeNetwork`). The agent departs from the reference agent's action only
+    for one that is worth more by a margin. It declines a win only for a draw that pays more on average
+    (`mahjong_agents.value.plan_value.decline_wins`). Where no network was learned for the rules, it plays as
+    `PlanValueAgent` does.
 
     Attributes:
         name: "value".
@@ -49,9 +49,10 @@ class ValueAgent:
         """Choose the network.
 
         Args:
-            numbers: the network, or a file that ``python -m tools.fit value-model`` has written; one without a network
-                of the variant is an `AgentError` when it acts. None: the one that is shipped for the rules played.
-            margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
+            numbers: the network, or a file that ``python -m tools.fit value-model`` has written; if the file has no
+                network of the variant, acting raises `AgentError`. None for the network shipped for the rules played.
+            margin: by how many sigma another action must be worth more than the reference agent's; None for the margin
+                that was found best.
 
         Raises:
             AgentError: the margin is not a number from 0 to 1000.
@@ -61,16 +62,16 @@ class ValueAgent:
         self._numbers, self._margin = numbers, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose what is worth most; see `mahjong_agents.Agent.act`."""
+        """Choose the action that is worth most; see `mahjong_agents.Agent.act`."""
         return self._play(view, rng, None)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
-        """Choose what is worth most, with its points; see `mahjong_env.environments.agents.ExplainingAgent`."""
+        """Choose as `act` does, and give the points; see `mahjong_env.environments.agents.ExplainingAgent`."""
         notes: list[Annotation | None] = [None] * len(view)
         return self._play(view, rng, notes), notes
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
-        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
+        """Return [n] actions; fill in ``notes`` [n] if they are wanted."""
         network = self._numbers
         if isinstance(network, str):
             network = read_network(Path(network), view.rules.name)
@@ -95,14 +96,14 @@ class ValueAgent:
 
 
 class Outcome(NamedTuple):
-    """The expectation after m actions; points are in sigma.
+    """What is expected after m actions; points are in sigma.
 
     Attributes:
-        win: [m] chance to win the hand.
-        points_of_win: [m] what the win will bring.
-        deal_in: [m] chance that the discard is won on at once.
-        cost_of_deal_in: [m] points from now on if it is; below 0.
-        rest: [m] everything else.
+        win: [m] probability of winning the hand.
+        points_of_win: [m] points that the win will bring.
+        deal_in: [m] probability that somebody wins on the discard at once.
+        cost_of_deal_in: [m] points from now on in that case; below 0.
+        rest: [m] points of everything else.
     """
 
     win: Numbers
@@ -113,7 +114,7 @@ class Outcome(NamedTuple):
 
     @property
     def points(self) -> Numbers:
-        """[m] points from now to the end of the hand."""
+        """The points from now to the end of the hand: [m]."""
         return self.win * self.points_of_win + self.deal_in * self.cost_of_deal_in + self.rest
 
 
@@ -122,10 +123,10 @@ class OutcomeNetwork:
     """The network of one variant.
 
     Attributes:
-        weights: of three layers, [outputs, inputs] float32 each.
-        biases: of these, [outputs] float32 each.
-        sigma: points that make one sigma.
-        margin: sigma by which another action must be worth more than the usual one.
+        weights: the weights of three layers, [outputs, inputs] float32 each.
+        biases: the biases of these layers, [outputs] float32 each.
+        sigma: the number of points in one sigma.
+        margin: by how many sigma another action must be worth more than the reference agent's.
     """
 
     weights: tuple[Numbers, ...]
@@ -134,7 +135,7 @@ class OutcomeNetwork:
     margin: float
 
     def __call__(self, numbers: Numbers) -> Outcome:
-        """Return the expectation after actions, for their `Afterstates.numbers` [m, F]."""
+        """Return what is expected after m actions, given their `Afterstates.numbers` [m, F]."""
         hidden = numbers
         for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = np.maximum(hidden @ weights.T + biases, 0)
@@ -143,7 +144,7 @@ class OutcomeNetwork:
         return Outcome(win, found[:, 1], deal_in, found[:, 3], found[:, 4])
 
     def arrays(self, variant: str) -> dict[str, NDArray[Any]]:
-        """Return what `read` reads, by name."""
+        """Return the arrays of the network by the names under which `read` finds them."""
         arrays = {f"{variant}_scale": np.array([self.sigma, self.margin], np.float32)}
         for layer, weights, biases in zip(_LAYERS, self.weights, self.biases, strict=True):
             arrays |= {f"{variant}_{layer}_w": weights, f"{variant}_{layer}_b": biases}
@@ -151,7 +152,7 @@ class OutcomeNetwork:
 
     @classmethod
     def read(cls, arrays: Mapping[str, NDArray[Any]], variant: str) -> OutcomeNetwork:
-        """Take the network of a variant out of arrays by name."""
+        """Make the network of a variant from arrays by name."""
         weights, biases = (
             tuple(arrays[f"{variant}_{layer}_{name}"].astype(np.float32) for layer in _LAYERS) for name in "wb"
         )
@@ -161,7 +162,7 @@ class OutcomeNetwork:
 
 @cache
 def shipped_network(rules: Rules) -> OutcomeNetwork | None:
-    """Return the network that was learned under these very rules, None if there is none."""
+    """Return the network that was learned under exactly these rules, None if there is none."""
     if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(NUMBERS_PATH) as arrays:
@@ -177,5 +178,5 @@ def read_network(path: Path, variant: str) -> OutcomeNetwork:
     """
     try:
         return OutcomeNetwork.read(read_arrays(path.read_bytes(), MOST_BYTES), variant)
-    except Exception as error:  # zipfile, zlib and numpy have a dozen kinds of their own
+    except Exception as error:  # zipfile, zlib and numpy raise a dozen different kinds
         raise AgentError(f"{path} has no network of {variant} that could be read: {error}") from error
