@@ -34,8 +34,8 @@ Q       := $(if $(V),,@)
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make train            learn $(VARIANT), then play the result against its teachers and others; stopped by'
-	@echo '                      Ctrl-C it goes on with the same command'
+	@echo 'make train            learn $(VARIANT), then play the result against its teachers and others; interrupted by'
+	@echo '                      Ctrl-C, run it again to resume'
 	@echo '                      sizes: VARIANT=$(VARIANT) GAMES=$(GAMES) DEALS=$(DEALS) RUN=$(RUN) JOBS=$(JOBS);'
 	@echo '                      METHOD=sb3 STEPS=$(STEPS) learns with Stable-Baselines3 instead'
 	@echo 'make evaluate         play the result of $(RUN) again'
@@ -86,7 +86,7 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 
 # --- learning -----------------------------------------------------------------------------------------------
 
-# How an interrupted run says that it is gone on with: with the same command.
+# The command that an interrupted run names for resuming it.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
 LEARN_ppo = train --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
 LEARN_sb3 = train-sb3 --total-steps $(STEPS)
@@ -94,7 +94,7 @@ SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) steps
 train: $(LEARN)
 	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
-	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C stops; the same command goes on)"
+	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C stops it; run the same command again to resume)"
 	$(Q)$(BIN)/mahjong-env $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \

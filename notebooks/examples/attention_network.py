@@ -1,13 +1,15 @@
-"""A network with memory: attention over the events of the hand, to be trained by self-play:
+"""A network with memory, attention over the events of the hand. Train it by self-play, then measure it:
 
     mahjong-env train --variant hebei --network notebooks/examples/attention_network.py:Attention
     mahjong-env evaluate --variant hebei --agents greedy \
         "policy:runs/hebei/best.zip?network=notebooks/examples/attention_network.py:Attention"
 
-Each legal action asks all that has happened (`view.events`: draws, discards and whether they had just been drawn,
-claims, kongs, flowers) what matters to it. What is known of the action and of the table are the strong inputs of the
-small network; see docs/rewards_and_features.md. The hand so far is the memory, and a view holds all of it: nothing is
-carried from one decision to the next, so that decisions can be shuffled, and batched on any device.
+Each legal action attends to everything that has happened (`view.events`: draws, discards and whether they had just been
+drawn, claims, kongs, flowers). The action itself and the table are described by the strong inputs of the small network;
+see docs/rewards_and_features.md.
+
+The memory is the hand so far, and a view holds all of it. Nothing is carried from one decision to the next, so
+decisions can be shuffled, and batched on any device.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from mahjong_env import EVENTS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.state.arrays import Event
 
-LENGTH = 96  # the last so many events; more are rare
+LENGTH = 96  # events that are read, the latest ones; a hand rarely has more
 
 
 class Attention(nn.Module):
     """Scores legal actions by their facts, the table, and the events that they attend to."""
 
     def __init__(self, width: int = 32, heads: int = 2) -> None:
-        """Build a network that plays like greedy: behind the prior everything begins at zero."""
+        """Build a network that plays like greedy: everything that is added to the prior begins at zero."""
         super().__init__()
         self.register_buffer("fact_scales", torch.from_numpy(FACT_SCALES.copy()))
         self.register_buffer("table_scales", torch.from_numpy(table_scales().copy()))
@@ -46,7 +48,7 @@ class Attention(nn.Module):
         self.prior = nn.Parameter(torch.from_numpy(prior(claims=True)))
 
     def inputs(self, view) -> Inputs:
-        """Return the strong inputs and [n, 96, 5] the last events, see `mahjong_env.EVENTS`."""
+        """Return the strong inputs, and the last events as [n, 96, 5]; see `mahjong_env.EVENTS`."""
         inputs = action_inputs(view)
         return replace(inputs, per_decision={**inputs.per_decision, "events": view.recent_events(LENGTH)})
 
@@ -56,7 +58,7 @@ class Attention(nn.Module):
         table = torch.relu(self.table(inputs.per_decision["table"].float() * self.table_scales))
         event, slot, kind, detail, giver = inputs.per_decision["events"].int().unbind(dim=2)
         n, length = event.shape
-        # The fourth number is a claimed kind, and of a discard whether it had just been drawn.
+        # The fourth number of an event is a claimed kind; of a discard, it says whether the tile had just been drawn.
         detail = torch.where(event == Event.DISCARD, detail + NUM_ALL_KINDS + 2, detail + 1)
         is_empty = event == 0
         age = (~is_empty).sum(dim=1, keepdim=True) - torch.arange(length, device=event.device)  # 1: the last event
@@ -66,7 +68,7 @@ class Attention(nn.Module):
         # The first token is the table, so that there is something to attend to before the first event.
         tokens = torch.cat([table[:, None], tokens], dim=1)
         is_empty = torch.cat([torch.zeros_like(is_empty[:, :1]), is_empty], dim=1)
-        # The legal actions of a decision beside each other: [n, most, width]; what is left over is asked for nothing.
+        # The legal actions of a decision side by side: [n, most, width]. Results in the places left over are not used.
         first = torch.searchsorted(inputs.row, torch.arange(n, device=event.device))
         column = torch.arange(len(inputs.row), device=event.device) - first[inputs.row]
         queries = facts.new_zeros(n, int(column.max()) + 1, self.query.out_features)

@@ -1,7 +1,7 @@
 """An agent of mahjong_env as a bot of Botzone's Chinese Standard Mahjong; docs/botzone.md says what runs where.
 
-python botzone_bot.py                      answers the judge on standard input, as a program that is uploaded
-python botzone_bot.py value --at URL       plays from here; the URL is that of "Local AI" on one's account page
+python botzone_bot.py                      answers the judge on standard input, as an uploaded program does
+python botzone_bot.py value --at URL       plays from here; the URL is that of "Local AI" on your account page
 python botzone_bot.py --once               answers once and ends, instead of asking to be kept running
 """
 
@@ -12,7 +12,7 @@ import tempfile
 import urllib.request
 import zipfile
 
-if zipfile.is_zipfile(sys.path[0]):  # as it is uploaded; the tables of the package have to be files
+if zipfile.is_zipfile(sys.path[0]):  # uploaded as a zip; the tables of the package have to be files
     unpacked = tempfile.TemporaryDirectory()
     zipfile.ZipFile(sys.path[0]).extractall(unpacked.name)
     sys.path.insert(0, unpacked.name)
@@ -21,20 +21,20 @@ from mahjong_agents.botzone_player import BotzonePlayer
 
 
 class Match:
-    """What was said in one game."""
+    """Everything that was said in one game."""
 
     def __init__(self, player):
         self.player, self.requests, self.responses = player, [], []
 
     def hear(self, request):
-        """Answer a request, which is text or text in JSON."""
+        """Answer a request, given as text or as a JSON string."""
         self.requests.append(json.loads(request) if request.startswith('"') else request)
         self.responses.append(self.player.answer(self.requests, self.responses))
         return self.responses[-1]
 
 
 def on_standard_input(player, once):
-    """The first line is what was said so far, in JSON; each later line is a request."""
+    """Answer the judge. The first line is what was said so far, in JSON; each later line is a request."""
     match, told = Match(player), json.loads(sys.stdin.readline())
     match.requests, match.responses = told["requests"][:-1], told["responses"]
     request = told["requests"][-1]
@@ -49,7 +49,7 @@ def on_standard_input(player, once):
 
 
 def at_a_distance(player, url):
-    """Ask Botzone for requests, and take the answers along with the next question."""
+    """Ask Botzone for requests, and send the answers along with the next question."""
     matches, answers = {}, {}
     while True:
         headers = {f"X-Match-{name}": answer for name, answer in answers.items()}

@@ -1,7 +1,8 @@
 """Who would win on which discard? Labels for models of danger: `python notebooks/examples/deal_in_labels.py hebei 200`.
 
-Every legal discard of every position is made in a copy of the game; the engine says who may then win. So the labels
-hold by all rules of the variant. It prints how often a discard deals in, and how often it completes a hand at all.
+Every legal discard of every position is made in a copy of the game, and the engine says who may then win. So the labels
+hold under all rules of the variant. The script prints how often a discard deals in, and how often it completes a hand
+at all.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ KINDS = 34
 
 
 def deal_ins(engine: Engine, games: np.ndarray) -> np.ndarray:
-    """[n, 4, 34] bool which slots could win on which discard of the seats to act, which are in their turn."""
+    """Return [n, 4, 34] bool: which slots could win on which discard of the seats to act, all in their turn."""
     found = np.zeros((len(games), 4, KINDS), np.bool_)
     seats = engine.num_seats
     for kind in range(KINDS):

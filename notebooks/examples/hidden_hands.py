@@ -1,8 +1,9 @@
 """What do the others hold? A model learned from recorded games: `python notebooks/examples/hidden_hands.py DATASET`.
 
-Record something first: `mahjong-env record --variant hebei --agents greedy --hands 20000 --out DATASET`. The network
-sees what a seat sees and says, for each other seat and kind, how likely that seat holds the tile. One game in ten is
-kept apart; there its log loss is measured beside that of knowing only how many of the kind are unseen.
+Record games first: `mahjong-env record --variant hebei --agents greedy --hands 20000 --out DATASET`. The network sees
+what a seat sees and predicts, for each other seat and kind, how likely that seat is to hold the tile. One game in ten
+is held out. There the log loss of the network is measured, beside that of a baseline that only knows how many tiles of
+the kind are unseen.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from torch.nn import functional
 from mahjong_env import Hidden, View
 from mahjong_training.datasets import Decisions, open_dataset
 
-UNSEEN = 5  # of each kind 0 to 4 tiles may be unseen
+UNSEEN = 5  # 0 to 4 tiles of a kind may be unseen
 
 
 def columns(view: View, hidden: Hidden) -> dict[str, np.ndarray]:
-    """What the network is shown of n seats [n, C * 34], and which kinds each other seat holds [n, 3, 34]."""
+    """Return what the network is shown of n seats [n, C * 34], and which kinds each other seat holds [n, 3, 34]."""
     return {"inputs": view.observation.reshape(len(view), -1), "unseen": view.unseen, "held": hidden.hand[:, 1:] > 0}
 
 
@@ -32,7 +33,7 @@ def tensors(data: Decisions, size: int, seed: int | None = None):
 def learn(
     data: Decisions, *, width: int = 256, epochs: int = 1, size: int = 1024
 ) -> tuple[torch.nn.Module, torch.Tensor]:
-    """Fit the network, and count how often a kind of which so many are unseen is held: [3, 5]."""
+    """Fit the network, and count how often a kind is held, by seat and by how many of it are unseen: [3, 5]."""
     network, seen, held = None, torch.zeros(3, UNSEEN), torch.zeros(3, UNSEEN)
     for epoch in range(epochs):
         for inputs, unseen, target in tensors(data, size, seed=epoch):
@@ -51,7 +52,7 @@ def learn(
 
 
 def measure(data: Decisions, network: torch.nn.Module, share: torch.Tensor) -> tuple[float, float]:
-    """Return the log loss of a kind and seat: of the network, and of the counts alone."""
+    """Return the log loss per kind and seat, of the network and of the counts alone."""
     losses, others = [], []
     with torch.inference_mode():
         for inputs, unseen, target in tensors(data, 4096):

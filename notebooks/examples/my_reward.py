@@ -1,4 +1,4 @@
-"""Rewards of one's own: `mahjong-env train-sb3 --variant hebei --reward my_reward.py:Patient`.
+"""Rewards of your own: `mahjong-env train-sb3 --variant hebei --reward my_reward.py:Patient`.
 
 See docs/rewards_and_features.md.
 """
@@ -11,21 +11,21 @@ from mahjong_training.learning.rewards import Paid
 
 
 def winning_counts(paid: Paid, bonus: float = 2.0) -> np.ndarray:
-    """The points, and something for every hand that ends with a gain: `my_reward.py:winning_counts?bonus=3`."""
+    """Pay the points, and a bonus for every hand that ends with a gain: `my_reward.py:winning_counts?bonus=3`."""
     return paid.points + bonus * (paid.ended & (paid.total > 0))
 
 
 class Patient:
-    """Points, shaped by closed hands: every own meld lowers the potential."""
+    """Pays points, shaped in favour of closed hands: every meld of the learner lowers the potential."""
 
     def __init__(self, weight: float = 0.2) -> None:
-        """Choose what a meld weighs."""
+        """Choose how much a meld weighs."""
         self.weight = weight
 
     def __call__(self, paid: Paid) -> np.ndarray:
-        """[n] the points received."""
+        """Return [n] the points received."""
         return paid.points
 
     def potential(self, view) -> np.ndarray:
-        """[n] what n positions are worth beside that."""
+        """Return [n] the potentials of n positions."""
         return -self.weight * view.num_melds[:, 0]

@@ -1,8 +1,9 @@
 """Does the sequence help? Guess greedy's next discard: `python notebooks/examples/next_discard.py hebei 200`.
 
-The seat before a greedy player guesses it. Of two networks of the same class and size one reads the events of the hand
-in their order, and which discards had just been drawn; the other sees them as a set. Both know the own hand and what
-lies where. They are compared on one hand in five; docs/research/learning.md has a result.
+The seat before a greedy player guesses that player's next discard. It does so with two networks of the same class and
+size. One reads the events of the hand in their order, and which discards had just been drawn; the other sees the events
+as a set. Both know the guesser's own hand and what lies where. They are compared on one hand in five, which is held
+out; docs/research/learning.md has a result.
 """
 
 import sys
@@ -16,13 +17,13 @@ from mahjong_env import EVENTS, View, make_engine
 from mahjong_env.state.arrays import Event, Phase
 from mahjong_training.evaluation.estimates import ratio
 
-KINDS, LENGTH, COUNTS = 34, 96, 340  # of tiles that are discarded; the most events; the numbers that have no order
+KINDS, LENGTH, COUNTS = 34, 96, 340  # kinds that are discarded; most events; numbers that have no order
 
 
 def what_is_seen(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Return [n, 340] int8 what has no order, and [n, 96, 4] int8 event, slot, kind + 1 and just drawn + 1."""
+    """Return [n, 340] int8 what has no order, and [n, 96, 4] int8 events: type, slot, kind + 1, just drawn + 1."""
     events = view.recent_events(2 * LENGTH)
-    events[events[..., 0] == Event.DRAW] = 0  # they go without saying: what is left moves forward
+    events[events[..., 0] == Event.DRAW] = 0  # draws go without saying: the other events move forward
     order = np.argsort(events[..., 0] == 0, axis=1, kind="stable")[:, :LENGTH, None]
     events = np.take_along_axis(events[..., :4], order, axis=1)
     events[..., 2] += 1
@@ -32,7 +33,7 @@ def what_is_seen(view: View) -> tuple[np.ndarray, np.ndarray]:
 
 
 def positions(variant: str, hands: int, seed: int = 1) -> list[np.ndarray]:
-    """Play greedy hands; of every discard return its hand, its kind, and what the seat before the player saw."""
+    """Play greedy hands; for every discard return its hand, its kind, and what the seat before the player saw."""
     engine, rng, agent = make_engine(variant, hands, seed=seed), np.random.default_rng(seed), make_agent("greedy")
     found = []
     while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
@@ -45,7 +46,7 @@ def positions(variant: str, hands: int, seed: int = 1) -> list[np.ndarray]:
 
 
 class Guess(nn.Module):
-    """Attends to the events of a hand; ``ordered=False`` sees them as a set, with as many weights."""
+    """Attends to the events of a hand; with ``ordered=False`` as a set, with the same number of weights."""
 
     def __init__(self, *, ordered: bool, width: int = 64) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class Guess(nn.Module):
 
 
 def batches(data: list[np.ndarray], size: int, rng: np.random.Generator):
-    """Yield rows, and tensors of their discards, counts and events; sequences of similar length are together."""
+    """Yield rows, and tensors of their discards, counts and events; sequences of similar length share a batch."""
     length = (data[3][..., 0] > 0).sum(axis=1)
     order = np.argsort(length + rng.random(len(length)), kind="stable")
     for start in rng.permutation(np.arange(0, len(order), size)):
@@ -79,7 +80,7 @@ def batches(data: list[np.ndarray], size: int, rng: np.random.Generator):
 
 
 def learn(data: list[np.ndarray], *, ordered: bool, seed: int, epochs: int = 2, width: int = 64) -> Guess:
-    """Fit a network; both kinds see the same batches in the same order."""
+    """Fit a network; both kinds of network see the same batches in the same order."""
     torch.manual_seed(seed)
     network, rng = Guess(ordered=ordered, width=width), np.random.default_rng(seed)
     optimiser, steps = torch.optim.Adam(network.parameters(), lr=2e-3), epochs * -(-len(data[0]) // 512)
@@ -93,7 +94,7 @@ def learn(data: list[np.ndarray], *, ordered: bool, seed: int, epochs: int = 2, 
 
 
 def main(variant: str, hands: int, seeds: int = 3, **sizes: int) -> dict[str, float]:
-    """Print how good every guess is on the hands that were kept apart; return the log losses by name."""
+    """Print how good every guess is on the held-out hands; return the log losses by name."""
     data = positions(variant, hands)
     known, new = ([column[(data[0] % 5 == 0) == is_kept] for column in data] for is_kept in (False, True))
     unseen, often = new[2][:, :KINDS] > 0, np.bincount(known[1], minlength=KINDS)

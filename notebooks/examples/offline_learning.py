@@ -1,8 +1,8 @@
 """Behaviour cloning and a value fit from recorded games: `python notebooks/examples/offline_learning.py DATASET`.
 
-Record something first: `mahjong-env record --variant hebei --agents greedy --hands 20000 --out DATASET`. One
-hand in ten is kept apart: how often the network chooses as the players did, and how much of the hands' results it
-foresees, is measured there.
+Record games first: `mahjong-env record --variant hebei --agents greedy --hands 20000 --out DATASET`. One hand in ten is
+held out. There the script measures how often the network chooses as the players did, and what share of the variance of
+the returns it explains.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mahjong_training.datasets.torch_data import DecisionStream
 
 
 def network_inputs(view: View) -> np.ndarray:
-    """What the network is shown of n seats: [n, F] int8."""
+    """Return what the network is shown of n seats: [n, F] int8."""
     return policy_inputs(view, look_ahead(view))
 
 
 def learn(decisions: Decisions, network: PolicyNetwork, *, scale: float, size: int = 1024, epochs: int = 1) -> None:
-    """Fit the policy to what was done, and the value to what came of it."""
+    """Fit the policy to the actions that were chosen, and the value to the returns that followed."""
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
     for epoch in range(epochs):
         for batch in DecisionStream(decisions, size, inputs=network_inputs, seed=epoch):
@@ -42,7 +42,7 @@ def learn(decisions: Decisions, network: PolicyNetwork, *, scale: float, size: i
 
 
 def measure(decisions: Decisions, network: PolicyNetwork, *, scale: float) -> tuple[float, float]:
-    """The share of decisions that the network would make alike, and the share of the returns' variance it explains."""
+    """Return how often the network chooses as the players did, and the share of the returns' variance it explains."""
     alike, values, returns = [], [], []
     with torch.inference_mode():
         for batch in DecisionStream(decisions, 4096, inputs=network_inputs, seed=None):

@@ -1,8 +1,9 @@
 """A critic with sight: how much of a hand's result does it foresee? `python notebooks/examples/oracle_critic.py hebei`.
 
-Two critics learn from the same games of greedy players what a seat will still be paid in the hand: one is shown what
-the seat sees, the other the privileged planes as well (without the order of the wall, which is luck). In an
-actor-critic the second takes noise off the advantages, while the actor sees what a player may: oracle guiding.
+Two critics learn from the same games of greedy players what a seat will still be paid in the hand. One is shown what
+the seat sees; the other is shown the privileged planes as well (without the order of the wall, which is luck). In an
+actor-critic, the second critic takes noise off the advantages, while the actor still sees only what a player may. This
+is called oracle guiding.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PLANES = sum(piece.planes for piece in PRIVILEGED_PIECES if piece.name != "wall_
 
 
 def play(variant: str, hands: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What seats saw [n, C, 34], what they could not see [n, C', 34], and what they were still paid [n], in sigma."""
+    """Return what seats saw [n, C, 34] and could not see [n, C', 34], and what they were still paid [n], in sigma."""
     engine, rng = make_engine(variant, hands, seed=seed), np.random.default_rng(seed)
     agent, seen, hidden, game, person, paid = make_agent("greedy"), [], [], [], [], []
     so_far = np.zeros((hands, engine.num_people), np.int64)

@@ -1,12 +1,14 @@
-"""A network with memory: a GRU that reads the events of the hand, to be trained by self-play:
+"""A network with memory, a GRU that reads the events of the hand. Train it by self-play, then measure it:
 
     mahjong-env train --variant hebei --network notebooks/examples/recurrent_network.py:Recurrent
     mahjong-env evaluate --variant hebei --agents greedy \
         "policy:runs/hebei/best.zip?network=notebooks/examples/recurrent_network.py:Recurrent"
 
 It has no strong inputs: it sees the hand and what has happened (`view.events`), and scores all 109 actions, of which
-the illegal ones are left out. It begins at random; train it for long, or see attention_network.py for one that begins
-as greedy. It reads the whole hand anew at every decision: no state is kept between them, and none can be stale.
+the illegal ones are left out. It begins with random weights, so train it for long; attention_network.py is a network
+that begins as greedy.
+
+It reads the whole hand anew at every decision. No state is kept between decisions, so none can be stale.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from mahjong_env import ACTIONS, EVENTS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.state.arrays import Event
 
-LENGTH = 96  # the last so many events; more are rare
+LENGTH = 96  # events that are read, the latest ones; a hand rarely has more
 
 
 class Recurrent(nn.Module):
@@ -36,14 +38,14 @@ class Recurrent(nn.Module):
         self.out = nn.Sequential(nn.Linear(2 * width, 2 * width), nn.ReLU(), nn.Linear(2 * width, len(ACTIONS)))
 
     def inputs(self, view) -> dict[str, np.ndarray]:
-        """Return [n, 96, 5] the last events, see `mahjong_env.EVENTS`, and the hand and the tile that is offered."""
-        offered = np.eye(35, dtype=np.int8)[np.maximum(view.offered, view.drawn)][:, :34]  # kind -1 is the last: none
+        """Return the last events [n, 96, 5] (see `mahjong_env.EVENTS`), and the hand with the tile that is offered."""
+        offered = np.eye(35, dtype=np.int8)[np.maximum(view.offered, view.drawn)][:, :34]  # -1 is the last: no kind
         return {"events": view.recent_events(LENGTH), "hand": np.concatenate([view.hand, offered], axis=1)}
 
     def scores(self, inputs) -> Tensor:
         """Return [n, 109] logits of all actions."""
         event, slot, kind, detail, giver = inputs.per_decision["events"].int().unbind(dim=2)
-        # The fourth number is a claimed kind, and of a discard whether it had just been drawn.
+        # The fourth number of an event is a claimed kind; of a discard, it says whether the tile had just been drawn.
         detail = torch.where(event == Event.DISCARD, detail + NUM_ALL_KINDS + 2, detail + 1)
         tokens = self.event(event) + self.slot(slot + 1) + self.kind(kind + 1) + self.detail(detail)
         tokens = tokens + self.giver(giver + 1)

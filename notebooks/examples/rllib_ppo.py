@@ -2,11 +2,11 @@
 
     python notebooks/examples/rllib_ppo.py hebei 10 runs/rllib.zip
 
-It learns for ten minutes, leaves a policy file and says what that wins from random agents. Stopped, the same command
-goes on with the latest checkpoint, which lies beside the policy.
+This command learns for ten minutes, leaves a policy file, and says what the policy wins from random agents. If you
+interrupt it, the same command resumes from the latest checkpoint, which lies beside the policy.
 
 RLlib's runner for several agents steps one environment after another. `Runner` puts a batch of tables in their place,
-which is four times as fast; what a runner does otherwise stays RLlib's.
+which is four times as fast. Everything else that a runner does stays RLlib's.
 """
 
 from __future__ import annotations
@@ -43,19 +43,20 @@ from mahjong_training import measure, one_against_copies, sigma
 from mahjong_training.runtime.ray_cluster import connected
 from mahjong_training.seeds import training_seed
 
-BATCH = 8192  # decisions of an update
+BATCH = 8192  # decisions in an update
 NETWORK = NetworkSpec(width=128, layers=1)
 SHAPING = 0.3  # sigma for each tile that a hand comes nearer to a win
 LEARNER = "learner"  # the one module that plays at every seat
-NEVER = -1e9  # the logit of what the mask forbids: its probability is exactly 0, and sums with it stay finite
+NEVER = -1e9  # the logit of illegal actions: their probability is exactly 0, and sums with it stay finite
 
 
 class Tables(VectorMultiAgentEnv):
-    """Tables at which every seat learns, stepped all at once; an episode is one hand.
+    """Tables at which every seat learns, all stepped at once; an episode is one hand.
 
-    Whoever has to decide is the only agent with an observation. Rewards are points in sigma, and what shaping adds: how
-    much nearer a win the hand has come since the person's last decision. A hand that is over is at distance 0, so that
-    the best policy stays the same. The next step deals it anew, and ignores the action there.
+    The agent that has to decide is the only one with an observation. Rewards are points in sigma, and what shaping
+    adds: how much nearer to a win the hand has come since the person's last decision. A hand that is over counts as
+    distance 0, so the best policy stays the same. After the end of a hand, the next step deals the next one, and
+    ignores the action for that table.
     """
 
     def __init__(self, variant, number, seed):
@@ -98,7 +99,7 @@ class Tables(VectorMultiAgentEnv):
         return shown, rewards, ends, [{"__all__": False} for _ in ends], [{} for _ in ends]
 
     def seen(self):
-        """What is seen at every table (at the end of a hand by all: nothing), and [tables, P] what shaping adds."""
+        """Return what is seen at every table (zeros by all once a hand is over), and [tables, P] what shaping adds."""
         person, nearer = self.engine.seat_to_act, np.zeros(self.distance.shape, np.float32)
         inputs, masks = np.zeros((len(person), SIZE), np.int8), np.zeros((len(person), NUM_ACTIONS), np.int8)
         if (live := np.flatnonzero(person >= 0)).size:
@@ -118,14 +119,14 @@ class Runner(MultiAgentEnvRunner):
         config = self.config
         seed = training_seed(config.seed, int(self.worker_index or 0))
         if self.worker_index and ray.get_runtime_context().was_current_actor_reconstructed:
-            # It takes the place of one that died: with the same seed it would deal the same hands once more.
+            # It takes the place of a runner that died. With the same seed it would deal the same hands again.
             seed = training_seed(int(np.random.SeedSequence().generate_state(1)[0]))
         self.env = Tables(config.env, config.num_envs_per_env_runner, seed)
         self.num_envs, self._needs_initial_reset = self.env.num_envs, True
 
 
 class Module(TorchRLModule, ValueFunctionAPI):
-    """Logits and values of a network of policy files, which is played without RLlib."""
+    """Logits and values of a network that policy files can hold, so that the result is played without RLlib."""
 
     def setup(self):
         self.network = PolicyNetwork(NETWORK)
@@ -140,11 +141,11 @@ class Module(TorchRLModule, ValueFunctionAPI):
 
 
 def ppo(variant, *, runners=1, tables=64, seed=0):
-    """What was good for a first quarter of an hour; 0 runners: the learner's process plays."""
+    """Return settings that were good for a first quarter of an hour. With 0 runners, the learner's process plays."""
     module = MultiRLModuleSpec(rl_module_specs={LEARNER: RLModuleSpec(module_class=Module)})
     return (
         PPOConfig()
-        .environment(variant, disable_env_checking=True)  # RLlib's own checks know no vectors
+        .environment(variant, disable_env_checking=True)  # RLlib's own checks do not support vectors
         .env_runners(
             env_runner_cls=Runner,
             num_env_runners=runners,
@@ -172,17 +173,17 @@ def ppo(variant, *, runners=1, tables=64, seed=0):
 
 
 def decisions_of(found):
-    """How many decisions an update has learned from; 0 while no runner is alive."""
+    """Return the number of decisions that an update has learned from; 0 while no runner is alive."""
     steps = float(found.get("env_runners", {}).get("num_env_steps_sampled", 0))
     return 0 if isnan(steps) else int(steps)
 
 
 def learn(variant, minutes, out, *, runners=1, tables=64):
-    """Learn, and write the policy; the decisions that it has learned from."""
+    """Learn and write the policy; return the number of decisions that it has learned from."""
     folder = out.with_suffix(".checkpoints")
-    whole = sorted(folder.glob("[0-9]*"))  # named by the decisions and the seconds until then
+    whole = sorted(folder.glob("[0-9]*"))  # named by the decisions and seconds so far
     decisions, seconds = map(int, whole[-1].name.split("-")) if whole else (0, 0)
-    # With the decisions as its seed, a run that goes on is dealt other hands.
+    # With the number of decisions as its seed, a resumed run is dealt other hands.
     algorithm = ppo(variant, runners=runners, tables=tables, seed=decisions).build_algo()
     if whole:
         algorithm.restore_from_path(str(whole[-1].absolute()))

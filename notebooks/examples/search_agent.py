@@ -1,8 +1,8 @@
 """A search agent in twenty lines: `python notebooks/examples/search_agent.py`.
 
 It tries every legal action in worlds that look the same from its seat, plays each world to the end of the hand at
-random, and takes the action that paid most. `view.worlds` draws what the seat has not seen anew, so that it plans with
-what it may know and nothing else.
+random, and takes the action that paid most. `view.worlds` redraws everything that the seat has not seen, so the agent
+plans with what it may know and nothing else.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import mahjong_env
 
 
 class SearchAgent:
-    """Plays what pays most in random continuations of the hand."""
+    """Plays the action that pays most in random continuations of the hand."""
 
     name = "search"
 
     def __init__(self, worlds: int = 8) -> None:
-        """Search so many worlds for each action."""
+        """Search this number of worlds for each action."""
         self.worlds = worlds
 
     def act(self, view: mahjong_env.View, rng: np.random.Generator) -> np.ndarray:

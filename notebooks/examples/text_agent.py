@@ -1,8 +1,8 @@
 """A seat that is played in words: `python notebooks/examples/text_agent.py`.
 
-`answer` is where a language model goes: it is told the rules and the table, and says what it does. This one is a
-script, so that the example needs no network and no key. It wins when it may, claims nothing, and throws away tiles that
-have no neighbours.
+`answer` is where a language model goes: it is told the rules and the table, and says what it does. Here it is a script,
+so the example needs no network and no key. It wins when it may, claims nothing, and discards tiles that have no
+neighbours.
 
     mahjong-env evaluate --variant hebei --agents text:notebooks/examples/text_agent.py:answer random --deals 20
 """
@@ -15,7 +15,7 @@ import gymnasium
 
 import mahjong_env  # noqa: F401 registers the environments
 
-# With a client of a language model, answer would be:
+# With the client of a language model, answer would be:
 #
 #     def answer(prompt: str) -> str:
 #         reply = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": prompt}])
@@ -36,18 +36,18 @@ def answer(prompt: str) -> str:
 
 
 def in_single_tiles(notation: str) -> list[str]:
-    """The tiles of "123m 5p", one by one."""
+    """Return the tiles of a text such as "123m 5p", one by one."""
     return [rank + suit for ranks, suit in re.findall(r"([1-9]+)([mpsz])", notation) for rank in ranks]
 
 
 def friends(tile: str, held: list[str]) -> int:
-    """How many tiles of the hand stand near this one, equal ones counted twice."""
+    """Count the tiles of the hand that are near this one, equal ones twice."""
     near = (abs(int(other[0]) - int(tile[0])) for other in held if other[1] == tile[1])
     return sum(2 if distance == 0 else distance <= 2 and tile[1] != "z" for distance in near)
 
 
 def main(hands: int = 3) -> list[float]:
-    """Play hands against random players, show one prompt, and return what each hand brought."""
+    """Play hands against random players, show one prompt, and return the points of each hand."""
     env = gymnasium.make("mahjong_env/Hebei-text-v0", opponents="random", seat=0)
     points = []
     for seed in range(hands):
