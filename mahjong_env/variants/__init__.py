@@ -1,5 +1,6 @@
-"""The variants that are shipped: every module here is one, but for those whose names begin with an underscore.
+"""The shipped variants: every module here is one, except those whose names begin with an underscore.
 
-A module bears its variant's name and defines ``RULES``, its difference from `mahjong_env.ruleset.questions.Rules`.
-`mahjong_env.ruleset.registry` finds the modules by their names and imports each when its rules are first asked for.
+A module has the name of its variant and defines its rules, ``RULES``, as differences from
+`mahjong_env.ruleset.questions.Rules`. `mahjong_env.ruleset.registry` finds the modules by their names and imports each
+when its rules are first asked for.
 """

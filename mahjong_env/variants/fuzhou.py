@@ -33,9 +33,10 @@ _HEAVEN, _ROBBERY = range(2)
 
 
 def _read_where_it_matters(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
-    """All Sequences wants no melded pung, Golden Pair and Golden Dragon want two golds.
+    """Read fully the hands for which the reading matters; for all others any reading is worth the same.
 
-    Of all other hands any reading is worth the same.
+    It matters for All Sequences, which allows no melded pung, and for Golden Pair and Golden Dragon, which need two
+    golds.
     """
     matters = (~wins.melded.triplets.any(axis=1) | (wins.wilds >= 2)).take(which)
     read = SETS_AND_PAIR.readings(wins, which.compress(matters)) if matters.any() else []
@@ -57,7 +58,7 @@ BASIC = (
     Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand",
         per_hand=lambda win: win.wilds),
     Row("Dealer Continuation", "连庄 lián zhuāng", ByHand("1 a hand", lambda win: win.streak),
-        "a dealer who wins: hands he has already kept the deal",
+        "a dealer who wins: each hand for which the deal has already been kept",
         per_hand=lambda win: win.by_dealer & (win.streak > 0)),
     Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong",
         per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)),
@@ -78,9 +79,9 @@ SPECIAL = (
         per_reading=lambda reading: ((reading.hidden_triplets > 0) & (reading.wild_as >= 3)).any(axis=1)),
     Row("Robbing the Gold", "抢金 qiǎng jīn", 50, "won with the gold that was turned up",
         per_hand=lambda win: win.opening),
-    Row("Blessing of Earth", "地和 dì hé", 40, "another player than the dealer wins on his first draw",
+    Row("Blessing of Earth", "地和 dì hé", 40, "a player other than the dealer wins on their first draw",
         per_hand=lambda win: win.first_draw & ~win.opening & ~win.by_dealer & ~win.flower_draw),
-    Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with his first 17 tiles",
+    Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with the first 17 tiles",
         per_hand=lambda win: win.first_draw & ~win.opening & win.by_dealer),
 )
 RESTRICTIONS = (
@@ -170,16 +171,16 @@ class Fuzhou(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured: the base points, and what comes on top."""
+        """See `Rules.sigma`; measured as a part that grows with the base points and a constant part."""
         return 2.06 * self.base_score + 24.21
 
     @property
     def may_rob_kongs(self) -> bool:
-        """A house rule."""
+        """See `Rules.may_rob_kongs`; a house rule."""
         return self.rob_kong
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
-        """Heaven for the dealer; then robbing the gold, from the dealer's right, the dealer last."""
+        """Offer Heaven to the dealer; then offer robbing the gold, from the dealer's right on, to the dealer last."""
         dealer = state.dealer[games]
         rows = np.arange(len(games))
         may_win = np.zeros((len(games), self.seats), np.bool_)
@@ -194,7 +195,7 @@ class Fuzhou(ScoredRules):
         return may_win, dealer
 
     def _swaps(self, state: State, games: Games) -> BoolArray:
-        """[n, 27] tiles that the dealer may give up so that, with the gold as itself, he has a complete hand."""
+        """Return [n, 27] tiles that the dealer may give up for a complete hand that has the gold as itself."""
         dealer, gold = state.dealer[games], state.wild[games]
         codes, golds = _with_gold(state, games)
         codes, golds = codes[np.arange(len(games)), dealer], golds[np.arange(len(games)), dealer]
@@ -212,12 +213,15 @@ class Fuzhou(ScoredRules):
         return swaps
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
-        """The gold may be robbed; the dealer gives up one of his tiles for it."""
+        """Return the gold where it may be robbed, and the tile that the dealer gives up for it."""
         robs = stage == _ROBBERY
         return np.where(robs, state.wild[seats.game], np.int8(NO_TILE)), self._given(state, seats, robs)
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
-        """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""
+        """Carry out the wins: a robbed gold joins the hand, and a tile that the dealer gives up takes its place.
+
+        Heaven moves no tile.
+        """
         games, robs = seats.game, stage == _ROBBERY
         gold, given = state.wild[games], self._given(state, seats, robs)
         swaps = given != NO_TILE
@@ -229,7 +233,7 @@ class Fuzhou(ScoredRules):
         return wins
 
     def _given(self, state: State, seats: Seats, robs: BoolArray) -> Int8Array:
-        """[n] the tile that the dealer gives up for a robbed gold, so that his hand has the highest value; else -1."""
+        """Return [n] the tile that the dealer gives up for a robbed gold so that the hand is worth most; else -1."""
         given = np.full(len(seats), NO_TILE, np.int8)
         swaps = np.flatnonzero(robs & (seats.seat == state.dealer[seats.game]))
         if swaps.size:
@@ -244,16 +248,16 @@ class Fuzhou(ScoredRules):
         return given
 
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
-        """The reserve grows; without a tile for every player the hand is about to end.
+        """Enlarge the reserve; if fewer tiles than players are then left to draw, the hand is about to end.
 
-        fuzhou.md#the-reserve, fuzhou.md#when-a-kong-ends-the-hand.
+        See fuzhou.md#the-reserve and fuzhou.md#when-a-kong-ends-the-hand.
         """
         games = seats.game
         state.reserve[games] += 2 if meld_type == MeldType.CONCEALED_KONG else 1
         state.closing[games] |= state.left(games) < self.seats
 
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
-        """Of the special hands the best that does not stack, or the sum of the others; or the single best."""
+        """Keep of the special hands the best that does not stack or the sum of the others; or just the single best."""
         special = counts * values * _IS_SPECIAL
         lone = special if self.specials == "highest" else special * _DOES_NOT_STACK
         others = special - lone
@@ -264,7 +268,7 @@ class Fuzhou(ScoredRules):
 
 
 def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
-    """[n, S, 4] codes of all hands with the gold turned up, as the tile that it is; [n, S] golds that they hold."""
+    """Return [n, S, 4] codes of all hands with the gold turned up, as the tile that it is, and [n, S] golds held."""
     gold = state.wild[games]
     codes = state.code[games]
     codes[np.arange(len(games)), :, SUIT[gold]] += POWER[gold][:, None]
@@ -272,7 +276,7 @@ def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
 
 
 def _full_sets_of_flowers(flowers: Int8Array) -> Int8Array:
-    """[n] sets of four flowers, four seasons, or four of an honour, among the flowers laid open [n, 42]."""
+    """Return [n] the sets of four flowers, four seasons, or four of an honour, among the flowers laid open [n, 42]."""
     four_alike = (flowers[:, FIRST_HONOUR:NUM_KINDS] == 4).sum(axis=1, dtype=np.int8)
     return four_alike + flowers[:, FLOWERS:SEASONS].all(axis=1) + flowers[:, SEASONS:].all(axis=1)
 

@@ -31,7 +31,7 @@ _GAMBITS = 0
 """The index of the mark that counts the fortunes that a seat has discarded in a row, up to its last discard."""
 _MOST_GAMBITS = 4
 _LAO_DICE = 200
-"""Place of the two dice in the chance of a hand."""
+"""The place of the two dice among the random numbers of a hand (`draw_numbers`)."""
 _MELDS_FOR_PENALTY = 3
 
 # fmt: off
@@ -39,28 +39,29 @@ ROWS = (
     Row("Base Score", "底分 dǐ fēn", ByKnob("base_score"), "every hand",
         per_hand=lambda win: 1),
     Row("Explosive Pair", "爆头 bào tóu", 2,
-        "self-drawn; all but one fortune was complete before the draw, so that any tile won",
+        "self-drawn; before the draw everything but one fortune was complete, so any tile would win",
         per_reading=lambda reading: _is_explosive(reading)),
-    Row("Fortune Gambit", "财飘 cái piāo", 2, "self-drawn in the turn after discarding a fortune; for each in a row",
+    Row("Fortune Gambit", "财飘 cái piāo", 2,
+        "self-drawn in the turn after discarding a fortune; for each fortune in a row",
         per_hand=lambda win: win.drawn * np.minimum(win.own_marks[:, _GAMBITS], _MOST_GAMBITS)),
-    Row("Kong Blossom", "杠开 gàng kāi", 2, "self-drawn as the replacement tile of a kong; for each in a row",
+    Row("Kong Blossom", "杠开 gàng kāi", 2, "self-drawn as the replacement tile of a kong; for each kong in a row",
         per_hand=lambda win: win.drawn * win.kong_draws),
     Row("Seven Pairs", "七对 qī duì", 2, "seven pairs",
         shape=SEVEN_PAIRS),
-    Row("Pure Seven Pairs", "清七对 qīng qī duì", 2, "no fortune in the hand; beside Seven Pairs",
+    Row("Pure Seven Pairs", "清七对 qīng qī duì", 2, "no fortune in the hand; counts beside Seven Pairs",
         shape=SEVEN_PAIRS, per_reading=lambda reading: reading.of(reading.wins.wilds) == 0),
     Row("Luxury Pairs", "豪华对 háo huá duì", 2, "for each four alike in seven pairs, fortunes not counted",
         shape=SEVEN_PAIRS,
         per_reading=lambda reading: reading.of(quads(reading.wins.suit_summaries, reading.wins.sum_of_summaries))),
 )
 RESTRICTIONS = (
-    Restriction("a fortune that another player discards can be claimed by nobody",
+    Restriction("nobody can claim a fortune that another player discards",
                 per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild)),
     Restriction("during his own Fortune Gambit a player wins by self-draw only",
                 per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0)),
     Restriction("at 1 and 2 Lao hands are won by self-draw only",
                 per_hand=lambda win: _wants_the_dealer(win) & (_lao(win.streak, win.dice) < 3)),
-    Restriction("the tile of another player wins only for the dealer or from the dealer",
+    Restriction("another player's tile wins only if the winner or that player is the dealer",
                 per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer)),
 )
 # fmt: on
@@ -82,7 +83,7 @@ class Hangzhou(ScoredRules):
         robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     # The product of the rows, the base score among them (hangzhou.md#what-a-hand-is-worth). Fortunes stand for whatever
-    # completes the shape: nothing that a row asks for depends on what they stand for.
+    # completes the shape, because no row depends on what they stand for.
     arithmetic: ClassVar[Arithmetic] = Arithmetic((Term(multiplied=EVERY_ROW),))
     # hangzhou.md#who-pays, hangzhou.md#the-cap
     share: ClassVar[Share] = Share(factor=lambda wins: _dealers_factors(wins), at_most=ByKnob("cap"))
@@ -96,7 +97,7 @@ class Hangzhou(ScoredRules):
             "fortunes that the winner has discarded in a row, up to now",
             discarded=THE_WILD_KIND,
             words=("fortunes discarded in a row", "财飘"),
-            # A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play).
+            # A fortune begins or continues a gambit; any other tile ends it (hangzhou.md#fortune-gambit-the-play).
             after_discard=lambda gambits, kind, wild: (gambits + 1) * (kind == wild),
         ),
     )
@@ -116,16 +117,21 @@ class Hangzhou(ScoredRules):
         chinese="哪些牌是财神：翻出的那种牌的另外三张，还是四张白板：翻牌 / 白板",
     )
     cap: int | None = knob(
-        None, choices=(None, 64, 128, 256), about="what each payer's share is cut to", chinese="每家所付的封顶"
+        None,
+        choices=(None, 64, 128, 256),
+        about="the limit to which each payer's share is cut",
+        chinese="每家所付的封顶",
     )
     initial_points: int = knob(50, about="points of each person when a match begins", chinese="一场开始时每人的分数")
     points_floor: bool = knob(
         True,
-        about="nobody pays more than he has (matches, and given running points)",
+        about="nobody pays more than they have (in matches, and where running points are given)",
         chinese="付分不超过手里的分数（比赛，以及给出当前分数时）",
     )
     lao_dice: bool = knob(
-        False, about="two dice before each hand: doubles make it 3 Lao", chinese="每局前掷两个骰子：掷出对子就是三老"
+        False,
+        about="two dice are thrown before each hand: doubles make it 3 Lao",
+        chinese="每局前掷两个骰子：掷出对子就是三老",
     )
     dealer_loss: str = knob(
         "double",
@@ -136,7 +142,7 @@ class Hangzhou(ScoredRules):
     discard_payment: str = knob(
         "own_share",
         choices=("own_share", "all_shares"),
-        about="what a discarder pays: his share, or all three",
+        about="what a discarder pays: their own share, or all three",
         chinese="点炮的人付多少：自己的一份，还是三家的：一份 / 三家",
     )
     kong_capture: str = knob(
@@ -155,7 +161,7 @@ class Hangzhou(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured; the base score multiplies everything."""
+        """See `Rules.sigma`; measured in proportion to the base score, which multiplies everything."""
         return 5.04 * self.base_score
 
     @property
@@ -165,34 +171,34 @@ class Hangzhou(ScoredRules):
 
     @property
     def fixed_wild(self) -> int | None:
-        """White, if the four White Dragons are the fortunes."""
+        """The White Dragon if the four White Dragons are the fortunes, otherwise None."""
         return WHITE if self.fortune == "white" else None
 
     @property
     def reserve(self) -> int:
-        """The last 20 tiles, of which the tile turned up is one, are never drawn (hangzhou.md#the-wall)."""
+        """The tiles that are never drawn: the last 20, without the tile turned up (hangzhou.md#the-wall)."""
         return 20 - self.turns_indicator
 
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
-        """Seat the winds; with `lao_dice`, throw: ``state.dice`` is the sum of doubles, and 0 for all other throws."""
+        """Seat the winds; with `lao_dice`, throw dice: ``state.dice`` is the sum of doubles, and 0 for other throws."""
         super().begin_hand(state, games, keys)
         if self.lao_dice:
             one, other = (1 + draw_numbers(keys, _LAO_DICE + die, 6) for die in range(2))
             state.dice[games] = np.where(one == other, one + other, 0)
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
-        """The number of Lao; `lao_dice` may have made it 3."""
+        """Return the number of Lao, which `lao_dice` may have made 3."""
         lao = int(_lao(streak, dice))
         return f"{lao} Lao", f"{lao} 老"
 
     @only_with_marks
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
-        """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
+        """Forbid everybody to claim or to capture a kong while a gambit lasts; the other players only draw."""
         options[:, state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
 
     @only_with_marks
     def limit_turn(self, state: State, seats: Seats) -> None:
-        """In a gambit: win, a concealed kong, or discard the tile just drawn."""
+        """Allow in a gambit only a win, a concealed kong, and discarding the tile just drawn."""
         g = seats.game[seats.of(state.marks)[:, _GAMBITS] > 0]
         if g.size:
             state.mask[g, :CONCEALED_KONG] = False
@@ -200,14 +206,14 @@ class Hangzhou(ScoredRules):
             state.mask[g, ADDED_KONG:CHOW_LOW] = False
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins and after a draw, else the winner deals (hangzhou.md#the-dealer)."""
+        """Keep a dealer who wins, and any dealer after a drawn hand; else the winner deals (hangzhou.md#the-dealer)."""
         dealer = state.dealer[games]
         stays = (winner == dealer) | (winner < 0)
         self.pass_deal(state, games, stays)
         state.dealer[games] = np.where(stays, dealer, winner)
 
     def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
-        """By points: somebody has none left, and the dealer did not win (hangzhou.md#the-end-of-a-match)."""
+        """End matches by points if somebody has none and the dealer did not win (hangzhou.md#the-end-of-a-match)."""
         if self.ends_by_hands:
             return None
         return (winner != state.dealer[games]) & (state.points[games] <= 0).any(axis=1)
@@ -219,19 +225,19 @@ class Hangzhou(ScoredRules):
 
 
 def _lao(streak: Any, dice: Any) -> Any:
-    """Hands that the dealer has dealt in a row, 3 standing for all more and for doubles: numbers or arrays."""
+    """Return the hands that the dealer has dealt in a row, with 3 for any more and for doubles: numbers or arrays."""
     return np.where(np.greater(dice, 0), 3, np.minimum(streak + 1, 3))
 
 
 def _wants_the_dealer(wins: Wins) -> BoolArray:
-    """[n] wins with another player's tile for which it matters who deals, and for how long."""
+    """Return [n] wins with another player's tile for which it matters who deals, and for how long."""
     if wins.rules.kong_capture == "always":
         return wins.on_discard
     return ~wins.drawn
 
 
 def _is_explosive(reading: Readings) -> Any:
-    """[m] before the winning tile was drawn all but one fortune was complete: four sets, or six pairs."""
+    """Return [m] whether all but one fortune was complete before the winning draw: four sets, or six pairs."""
     wins = reading.wins
     if not wins.wilds.any():
         return False
@@ -242,7 +248,7 @@ def _is_explosive(reading: Readings) -> Any:
 
 
 def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
-    """The hands without the winning tile: [n, 4] summaries, [n] their sum, and [n] fortunes but one."""
+    """Return the hands without the winning tile: [n, 4] summaries, [n] their sum, and [n] fortunes but one."""
     came = wins.winning_tile
     is_natural = came != wins.wild
     codes = wins.codes.copy()
@@ -252,7 +258,7 @@ def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
 
 
 def _dealers_factors(wins: Wins) -> Any:
-    """[n, S] what multiplies the share of each seat, by who deals and for how long."""
+    """Return [n, S] what multiplies the share of each seat, by who deals and for how long."""
     lao_factor = 2 ** _lao(wins.streak, wins.dice)
     dealers_loss = np.where(wins.drawn, lao_factor if wins.rules.dealer_loss == "lao" else 2, 1)
     factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
@@ -260,7 +266,7 @@ def _dealers_factors(wins: Wins) -> Any:
 
 
 def _with_penalty(wins: Wins, owed: Int64Array) -> Int64Array:
-    """[n, S] hangzhou.md#three-meld-penalty: who is concerned pays twice what all would pay."""
+    """Return [n, S] what is owed with hangzhou.md#three-meld-penalty: such seats pay twice what all would pay."""
     penalised = _pays_penalty(wins)
     if not penalised.any():
         return owed
@@ -268,14 +274,14 @@ def _with_penalty(wins: Wins, owed: Int64Array) -> Int64Array:
 
 
 def _with_floor(wins: Wins, owed: Int64Array) -> Int64Array:
-    """[n, S] hangzhou.md#nobody-pays-more-than-he-has."""
+    """Return [n, S] what is owed with hangzhou.md#nobody-pays-more-than-he-has."""
     if not (wins.rules.points_floor and wins.floor.any()):
         return owed
     return np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:
-    """[n, S] seats of which the winner claimed three melds, or that claimed three of the winner."""
+    """Return [n, S] the seats from which the winner claimed three melds, or that claimed three from the winner."""
     if wins.num_melds.max(initial=0) < _MELDS_FOR_PENALTY:
         return np.zeros(wins.num_melds.shape, np.bool_)
     winner = wins.seat[:, None, None]

@@ -37,10 +37,10 @@ PATTERNS = (
     Row("Closed Hand", "门清 mén qīng", 2,
         "nothing claimed; concealed kongs are allowed (elsewhere called Pure Hand)",
         per_hand=lambda win: is_closed(win) & (win.drawn | win.rules.closed_hand_on_discard)),
-    Row("Robbing a Kong", "抢杠胡 qiǎng gàng hú", 2, "won with the tile that another player adds to his pung",
+    Row("Robbing a Kong", "抢杠胡 qiǎng gàng hú", 2, "won with the tile that another player adds to their pung",
         per_hand=lambda win: win.robbed_kong),
     Row("Kong-Drawn Win", "杠上开花 gàng shàng kāi huā", 2,
-        "won with the replacement tile of a kong, once however many kongs",
+        "won with the replacement tile of a kong; once, however many kongs",
         per_hand=on_kong_draw),
     Row("Single Hanging Tile", "大吊车 dà diào chē", 2,
         "four melds on the table, one tile in hand (knob single_hanging)",
@@ -52,7 +52,7 @@ PATTERNS = (
         per_hand=lambda win: suits_of(win).mixed),
     Row("One Dragon", "一条龙 yī tiáo lóng", 2, "runs 123, 456 and 789 of one suit",
         shape=SETS_AND_PAIR, per_reading=lambda reading: _has_runs(reading, _SUIT_STARTS)),
-    Row("Flower Dragon", "花龙 huā lóng", 5, "runs 123, 456 and 789, each of another suit",
+    Row("Flower Dragon", "花龙 huā lóng", 5, "runs 123, 456 and 789, each of a different suit",
         shape=SETS_AND_PAIR, per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS)),
     # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit
     # (hebei.md#the-seven-pairs-family).
@@ -110,22 +110,28 @@ class Hebei(ScoredRules):
 
     reserve = 12  # tiles that are never drawn (hebei.md#the-wall)
 
-    base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply", chinese="底分，番种乘它")
+    base_score: int = knob(
+        1, minimum=1, about="the base point, which the multipliers multiply", chinese="底分，番种乘它"
+    )
     initial_points: int = knob(50, about="points of each person when a match begins", chinese="一场开始时每人的分数")
     players: int = knob(3, choices=(3, 4), about="players at the table", chinese="同桌人数")
     rotation: bool = knob(
         False,
-        about="four people, three play: the winner of a hand makes room for the one who sat out",
+        about="four people, of whom three play: the winner of a hand makes room for the one who sat out",
         chinese="四人参加，三人打：胡牌的人下桌，换轮空的人上",
     )
     all_pungs: int = knob(3, choices=(3, 2), about="the multiplier of All Pungs", chinese="碰碰胡的倍数")
     cap: int | None = knob(
-        None, minimum=1, none=True, about="the product of multipliers is cut to it", chinese="番种乘积的封顶"
+        None,
+        minimum=1,
+        none=True,
+        about="the limit to which the product of the multipliers is cut",
+        chinese="番种乘积的封顶",
     )
     single_hanging: str = knob(
         "four_melds_out",
         choices=("four_melds_out", "any_single_wait"),
-        about="what Single Hanging Tile wants: four melds, or one winning kind",
+        about="what Single Hanging Tile requires: four melds, or only one winning kind",
         chinese="大吊车要求什么：四副面子都在桌上，还是只等一种牌：四副落地 / 只等一种",
     )
     discard_payers: str = knob(
@@ -135,7 +141,7 @@ class Hebei(ScoredRules):
         chinese="点炮谁付：点炮者 / 各家",
     )
     closed_hand_on_discard: bool = knob(
-        True, about="whether Closed Hand counts unless self-drawn", chinese="点炮时门清算不算"
+        True, about="whether Closed Hand counts in a hand that is not self-drawn", chinese="点炮时门清算不算"
     )
     dealer_on_draw: str = knob(
         "stay", choices=("stay", "next"), about="who deals after a drawn hand", chinese="流局之后谁坐庄：连庄 / 下家"
@@ -148,21 +154,21 @@ class Hebei(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured; the base score multiplies everything."""
+        """See `Rules.sigma`; measured in proportion to the base score, which multiplies everything."""
         return 3.6 * self.base_score
 
     @property
     def seats(self) -> int:
-        """Players at the table."""
+        """The number of players at the table."""
         return self.players
 
     @property
     def people(self) -> int:
-        """Players, and the person who sits out in a rotation."""
+        """The number of persons: the players, and the one who sits out in a rotation."""
         return 4 if self.rotation else self.players
 
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
-        """hebei.md#kongs-are-paid-at-once; not scaled by the base point."""
+        """Return the payments for kongs, which the base point does not scale (hebei.md#kongs-are-paid-at-once)."""
         others = np.arange(self.seats) != seats.seat[:, None]
         amount = {MeldType.CONCEALED_KONG: 2, MeldType.EXPOSED_KONG: 2, MeldType.ADDED_KONG: 1}[MeldType(meld_type)]
         if meld_type == MeldType.EXPOSED_KONG:
@@ -170,7 +176,7 @@ class Hebei(ScoredRules):
         return paid_by(others, np.full(len(seats), amount), seats.seat)
 
     def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The winner makes room for the person who sat out, who takes his seat; after a draw nobody moves."""
+        """Seat the person who sat out in the winner's place; after a drawn hand nobody moves."""
         if not self.rotation:
             return
         won = games[winner >= 0]
@@ -180,12 +186,12 @@ class Hebei(ScoredRules):
 
 
 def _number_of_quads(reading: Readings) -> Any:
-    """[m] kinds of which the hand has all four."""
+    """Return [m] the number of kinds of which the hand has all four."""
     return reading.of(reading.wins.counts == 4).sum(axis=1)
 
 
 def _has_runs(reading: Readings, starts: Any) -> BoolArray:
-    """[m] whether all runs of one of the groups of starts ([groups, runs]) are there."""
+    """Return [m] whether all runs of one of the groups of starts ([groups, runs]) are there."""
     return np.any(np.all(reading.runs[:, starts] > 0, axis=2), axis=1)
 
 

@@ -57,7 +57,7 @@ _WINDS, _DRAGONS = slice(EAST, NORTH + 1), slice(WHITE, RED + 1)
 _HANDS_OF_A_ROUND: Final = 4
 _ROUNDS: Final = 4
 _OTHER_SHAPES: Final = 12
-# From which seats those come who sit at East, South, West and North after each round of a match.
+# After each round of a match, the seats from which the people at East, South, West and North have come.
 _CHANGES: Final = np.array([[1, 0, 3, 2], [3, 2, 0, 1], [1, 0, 3, 2]])
 
 
@@ -65,7 +65,7 @@ _CHANGES: Final = np.array([[1, 0, 3, 2], [3, 2, 0, 1], [1, 0, 3, 2]])
 
 
 def _read_knitted_straights(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
-    """The straight is taken out, whichever it is; the rest is read as a set, if it is not melded, and a pair."""
+    """Read hands with a knitted straight: it is taken out, and the rest is read as a pair and, if not melded, a set."""
     counts = wins.counts.take(which, axis=0)
     hand, straight = np.nonzero(np.all(counts[:, None] >= STRAIGHTS, axis=2))
     owner, sets = readings(counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
@@ -98,7 +98,7 @@ ORPHANS = replace(THIRTEEN_ORPHANS, alone=True)
 
 
 def _kinds(*ranks: int, suits: tuple[int, ...] = (0, 1, 2), honours: tuple[int, ...] = ()) -> BoolArray:
-    """[34] the kinds of these ranks in some suits, and some honours."""
+    """Return [34] the kinds of these ranks in some suits, and some honours."""
     chosen = np.isin(RANK[:NUM_KINDS], ranks) & np.isin(np.arange(NUM_KINDS) // RANKS, suits)
     chosen[list(honours)] = True
     return np.asarray(chosen)
@@ -122,12 +122,12 @@ _DRAWN, _ON_DISCARD, _ROBBED_KONG, _LAST_TILE, _FOURTH_TILE, _FLOWER_DRAW = map(
 
 
 def _only(kinds: BoolArray) -> tuple[Facts, ...]:
-    """All tiles are of these kinds."""
+    """Return the fact that all tiles are of these kinds."""
     return (Facts(0, kinds=(~kinds,)),)
 
 
 def _suits(number: int, *, honours: bool) -> tuple[Facts, ...]:
-    """Tiles of a number of suits, and honours or none."""
+    """Return the facts that there are tiles of a number of suits, and honours or none."""
     return Facts(number, kinds=_SUITS), Facts(int(honours), kinds=(_HONOURS,))
 
 
@@ -136,29 +136,29 @@ def _are_true(*flags: Any) -> tuple[Facts, ...]:
 
 
 def _kongs_are(concealed: int, melded: int) -> tuple[Facts, ...]:
-    """Exactly these numbers of kongs."""
+    """Return the facts that there are exactly these numbers of kongs."""
     return Facts(concealed, melds=_KONGS[:1]), Facts(melded, melds=_KONGS[1:])
 
 
 def _everywhere(kinds: BoolArray, runs: BoolArray | None) -> tuple[tuple[Counted, ...]]:
-    """All four sets and the pair contain a tile of these kinds; ``runs`` with it are those that begin there."""
+    """Return the way: all four sets and the pair contain a tile of these kinds; ``runs`` with one begin there."""
     return ((Counted(4, triplets=kinds, runs=runs), Counted(1, pair=kinds)),)
 
 
 def _pungs(number: int, kinds: BoolArray, *, pair: bool = False) -> tuple[tuple[Counted, ...]]:
-    """A number of pungs of these kinds, and perhaps the pair."""
+    """Return the way: a number of pungs of these kinds, and perhaps the pair."""
     pungs = Counted(number, triplets=kinds)
     return ((pungs, Counted(1, pair=kinds)) if pair else (pungs,),)
 
 
 def _terminal_chows(number: int, suits: tuple[int, ...], of_pair: int) -> tuple[Counted, ...]:
-    """Equal numbers of chows 123 and 789 of each of some suits, and a pair of 5."""
+    """Return the way: equal numbers of chows 123 and 789 of each of some suits, and a pair of 5."""
     chows = (Counted(number, runs=_kinds(rank, suits=(suit,))) for suit in suits for rank in (1, 7))
     return (*chows, Counted(1, pair=_kinds(5, suits=(of_pair,))))
 
 
 class _WindPungs(NamedTuple):
-    """Pungs of winds."""
+    """The numbers of pungs of winds."""
 
     round: Int8Array  # [m] of the round's wind
     house: Int8Array  # [m] of one's own
@@ -167,7 +167,7 @@ class _WindPungs(NamedTuple):
 
 @cache
 def _wind_pungs_by_number() -> Int8Array:
-    """[4 * 4 * 16, 3] `_WindPungs` by the round's wind, one's own, and a bit for each wind of which there is a pung."""
+    """Return [4 * 4 * 16, 3] `_WindPungs` by the round's wind, one's own, and a bit for each wind with a pung."""
     prevalent, own, pungs = np.ix_(range(4), range(4), range(16))
     of_round, of_house = pungs >> prevalent & 1, pungs >> own & 1
     number = sum(pungs >> wind & 1 for wind in range(4))
@@ -186,26 +186,26 @@ _CONCEALED_PUNGS = attrgetter("concealed_pungs")
 
 
 def _others(number: int, ask: Any) -> tuple[tuple[Counted, ...]]:
-    """A number of what a function counts."""
+    """Return the way: a number of what a function counts."""
     return ((Counted(number, others=(ask,)),),)
 
 
 def _is_nine_gates(wins: Wins) -> BoolArray:
-    """[n] complete hands that were 1112345678999 of one suit before the winning tile, with nothing melded."""
+    """Return [n] complete hands that were 1112345678999 of one suit before the winning tile, with nothing melded."""
     tile = wins.winning_tile
     before = wins.codes.reshape(-1).take(np.arange(0, wins.codes.size, NUM_GROUPS) + SUIT.take(tile)) - POWER.take(tile)
     return np.asarray(before == _NINE_GATES)
 
 
 def _terminals_or_honors(reading: Readings) -> Int8Array:
-    """[m] triplets of terminals, and of winds that are neither the round's nor one's own nor of Big Three Winds."""
+    """Return [m] the triplets of terminals, and of winds neither the round's, nor one's own, nor of Big Three Winds."""
     number = reading.once(_wind_pungs).others + reading.triplets @ _ONE_A_TERMINAL
     gates = reading.wins.once(_is_nine_gates)
     return np.asarray(number - (reading.of(gates) & (number > 0)) if gates.any() else number)
 
 
 def _shifted_pairs(reading: Readings) -> BoolArray:
-    """[m] seven ranks in a row of one suit."""
+    """Return [m] whether there are seven ranks in a row of one suit."""
     twos = reading.of(reading.wins.counts)[:, :FIRST_HONOUR].reshape(-1, 3, RANKS) == 2
     in_a_row = [twos[:, :, start : start + 7].all(axis=2).any(axis=1) for start in range(3)]
     return np.asarray(np.logical_or.reduce(in_a_row))
@@ -215,7 +215,7 @@ _EDGE, _CLOSED, _SINGLE = 1, 2, 3
 
 
 def _waits(reading: Readings) -> Int8Array:
-    """[m] the wait row of each reading, 0 for none: one kind alone would have completed the shape."""
+    """Return [m] the wait row of each reading, 0 for none: one kind alone would have completed the shape."""
     third, second, first = reading.runs_with_winning_tile > 0
     tile = reading.of(reading.wins.winning_tile)
     # At another end of a chow a second kind would do as well.
@@ -229,7 +229,7 @@ def _waits(reading: Readings) -> Int8Array:
 
 
 def _waits_for_one(wins: Wins, which: Games) -> BoolArray:
-    """[k] exactly one kind, left or not, completed sets and a pair or, with nothing melded, seven pairs."""
+    """Return [k] whether exactly one kind, left or not, completed sets and a pair or, unmelded, seven pairs."""
     before = tiles_before(wins).take(which, axis=0)
     completes = (short_with_each(encode(before)) == 0) & (before < 4)
     win, kind = (before == 4).nonzero()  # a fifth tile
@@ -244,7 +244,7 @@ def _waits_for_one(wins: Wins, which: Games) -> BoolArray:
 
 
 def _waits_for_one_beside_straight(wins: Wins, which: Games) -> BoolArray:
-    """[k] exactly one kind completed a knitted straight, a set and a pair."""
+    """Return [k] whether exactly one kind completed a knitted straight, a set and a pair."""
     codes = kinds_tried(wins)[0].take(which, axis=0)
     return np.asarray(np.count_nonzero(short_of_knitted_straight(codes) == 0, axis=1) == 1)
 
@@ -390,7 +390,7 @@ ROWS_8 = (
     Row("Out with Replacement Tile", "杠上开花 gàng shàng kāi huā", 8,
         "self-drawn with the replacement tile of a kong; not if a flower came between",
         of_facts=(*_are_true(on_kong_draw), Facts(0, flags=(_FLOWER_DRAW,))), replaces=("Self-Drawn",)),
-    Row("Robbing the Kong", "抢杠和 qiǎng gàng hú", 8, "won with the tile that another player adds to his pung",
+    Row("Robbing the Kong", "抢杠和 qiǎng gàng hú", 8, "won with the tile that another player adds to their pung",
         of_facts=_are_true(_ROBBED_KONG), replaces=("Last Tile",)),
 )
 ROWS_6 = (
@@ -488,12 +488,12 @@ ROWS = (*_OTHERS[:_BEFORE_CHICKEN], CHICKEN, *_OTHERS[_BEFORE_CHICKEN:], FLOWERS
 
 
 def _different_honors(wins: Wins) -> Int8Array:
-    """[n] kinds of honors among the concealed tiles."""
+    """Return [n] the number of kinds of honors among the concealed tiles."""
     return different_honours().take(wins.codes[:, HONOUR_GROUP])
 
 
 def _has_knitted_straight(reading: Readings) -> Any:
-    """[m] whether a reading has one, or one answer for all; knitted tiles have it if five of them are honors."""
+    """Return [m] whether a reading has one, or one answer for all; knitted tiles have it if five of them are honors."""
     beside_a_set = reading.in_shape(KNITTED_STRAIGHT)
     if KNITTED_TILES not in reading.shapes:
         return beside_a_set
@@ -501,7 +501,7 @@ def _has_knitted_straight(reading: Readings) -> Any:
 
 
 def _are_not_plain(wins: Wins) -> BoolArray:
-    """[n] complete hands of another shape than sets and a pair, which are all worth `_OTHER_SHAPES` and more."""
+    """Return [n] complete hands of another shape than sets and a pair, all worth `_OTHER_SHAPES` or more."""
     words, total = wins.suit_summaries, wins.sum_of_summaries
     others = short_of_sets_and_pair(words, total) > 0
     others |= (wins.own_melds == 0) & (pairs(words, total) == 7)
@@ -509,7 +509,10 @@ def _are_not_plain(wins: Wins) -> BoolArray:
 
 
 def _pays_points(wins: Wins) -> BoolArray:
-    """[n, S] who gave the tile, or everybody if it was drawn, pays the points beside the base, which everybody pays."""
+    """Return [n, S] who pays the points beside the base: the seat that gave the tile, or everybody if it was drawn.
+
+    Everybody pays the base.
+    """
     return wins.drawn[:, None] | only(wins, wins.from_seat)
 
 
@@ -520,18 +523,18 @@ _AIMED_RUNS = ("Pure Straight", "Pure Shifted Chows", "Mixed Straight", "Mixed T
 
 
 def _ranks(low: int, high: int) -> np.uint64:
-    """The kinds of some neighbouring ranks."""
+    """Return the kinds of some neighbouring ranks."""
     return pack(_kinds(*range(low, high + 1))[None])[0]
 
 
 def _suit(suit: int, *, honours: bool = False) -> np.uint64:
-    """The kinds of a suit, perhaps with honours."""
+    """Return the kinds of a suit, perhaps with honours."""
     return pack(_kinds(*range(1, 10), suits=(suit,), honours=(*range(FIRST_HONOUR, NUM_KINDS),) * honours)[None])[0]
 
 
 @cache
 def _aims(minimum: int) -> Aims:
-    """What is worth a minimum of points; points are those of the rows."""
+    """Return the aims that are worth a minimum of points, by the points of the rows."""
     value = {row.name: int(row.value_in(RULES)) for row in ROWS}
 
     def aim(name: str, shape: str, **asked: Any) -> Aim:
@@ -594,7 +597,9 @@ class Mcr(ScoredRules):
         8, about="the points that a win needs, flowers not counted", chinese="起和番数，花牌不算"
     )
     base: int = knob(
-        8, about="what every other player pays for a win, beside points", chinese="和牌时其余每家除番数外所付的底分"
+        8,
+        about="what every other player pays for a win, in addition to the points",
+        chinese="和牌时其余每家除番数外所付的底分",
     )
     mixed_kongs: int = knob(
         5, choices=(5, 6), about="the value of one melded and one concealed kong", chinese="明暗杠的番数"
@@ -602,7 +607,7 @@ class Mcr(ScoredRules):
     flower_tiles: bool = knob(True, about="play with the flowers and seasons", chinese="用不用花牌")
     private_walls: bool = knob(
         False,
-        about="whether each player draws from a wall of 34 tiles of his own, as on Botzone; without flowers",
+        about="whether each player draws from a separate wall of 34 tiles, as on Botzone; without flowers",
         chinese="各家是否只从自己的 34 张牌墙摸牌（复式，如 Botzone）；不能用花牌",
     )
     flower_points: int = knob(1, choices=(1, 0), about="the points of a flower", chinese="一张花牌的番数")
@@ -637,28 +642,28 @@ class Mcr(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured: what every loser pays, and the points."""
+        """See `Rules.sigma`; measured as a part that grows with the base, and a constant part for the points."""
         return 1.45 * self.base + 18.54
 
     @property
     def aims(self) -> Aims | None:
-        """See `Rules.aims`; every hand is worth a point."""
+        """See `Rules.aims`; None where one point is enough, because every hand is worth one."""
         return _aims(self.minimum_points) if self.minimum_points > 1 else None
 
     def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
-        """Nobody keeps the deal."""
+        """Begin matches with no streak, because nobody keeps the deal."""
         super().begin_match(state, games, keys, at_random=at_random)
         state.streak[games] = 0
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The next seat deals; the round's wind changes every four hands."""
+        """Pass the deal to the next seat; the round's wind changes every four hands."""
         state.turnover[games] += 1
         state.dealer[games] = (state.dealer[games] + 1) % self.seats
         state.streak[games] = 0  # which a scene may have named
         state.round_wind[games] = state.turnover[games] // _HANDS_OF_A_ROUND % _ROUNDS
 
     def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
-        """After each round of a match people change seats."""
+        """Let people change seats after each round of a match."""
         if not self.change_seats:
             return
         rounds, hand = np.divmod(state.turnover[games], _HANDS_OF_A_ROUND)

@@ -35,11 +35,11 @@ EIGHT_FLOWERS = Shape("eight flowers", short_of=lambda tiles: np.full(tiles.tota
 
 # fmt: off
 SITUATION = (
-    Row("Waiting for One", "獨聽 dú tīng", 1, "one kind alone could complete the hand; by draw or discard",
+    Row("Waiting for One", "獨聽 dú tīng", 1, "only one kind could complete the hand; by draw or discard",
         per_hand=waits_for_one),
-    Row("Exposed Gang", "明槓 míng gàng", 1, "each gang with a claimed tile, also one made from a pung",
+    Row("Exposed Gang", "明槓 míng gàng", 1, "each gang with a claimed tile, including one made from a pung",
         per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)),
-    Row("Hidden Gang", "暗槓 àn gàng", 2, "each gang of four own tiles",
+    Row("Hidden Gang", "暗槓 àn gàng", 2, "each gang of four of the player's own tiles",
         per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG)),
     Row("No Characters", "無字 wú zì", 1, "no winds, no dragons",
         per_hand=lambda win: ~win.tiles[:, FIRST_HONOUR:].any(axis=1)),
@@ -50,24 +50,25 @@ SITUATION = (
         per_hand=lambda win: is_closed(win) & ~win.drawn),
     Row("Self-Touch", "自摸 zì mō", 1, "self-drawn",
         per_hand=lambda win: win.drawn),
-    Row("Pure Self-Touch", "門清自摸 mén qīng zì mō", 3, "self-drawn with nothing claimed, instead of both",
+    Row("Pure Self-Touch", "門清自摸 mén qīng zì mō", 3,
+        "self-drawn with nothing claimed; in place of Pure Hand and Self-Touch",
         per_hand=lambda win: is_closed(win) & win.drawn, replaces=("Self-Touch",)),
     Row("Gang Blossom", "槓上開花 gàng shàng kāi huā", 1, "self-drawn as the replacement of a gang or a flower",
         per_hand=lambda win: win.drawn & ((win.kong_draws > 0) | win.flower_draw)),
     Row("Last Tile", "海底撈月 hǎi dǐ lāo yuè", 1, "self-drawn as the last tile that can be drawn",
         per_hand=lambda win: win.drawn & win.last_tile),
-    Row("Robbing the Gang", "搶槓 qiǎng gàng", 1, "won with the tile that another player adds to his pung",
+    Row("Robbing the Gang", "搶槓 qiǎng gàng", 1, "won with the tile that another player adds to their pung",
         per_hand=lambda win: win.robbed_kong),
 )
 HONOURS_AND_FLOWERS = (
     Row("Dragon", "三元牌 sān yuán pái", 1, "each triple or gang of dragons",
         per_hand=lambda win: win.once(_honours).dragon_triples),
-    Row("House Wind", "門風 mén fēng", 1, "a triple or gang of the own wind",
+    Row("House Wind", "門風 mén fēng", 1, "a triple or gang of the player's own wind",
         per_hand=lambda win: win.once(_honours).winds[np.arange(len(win)), win.house_wind] >= 3),
     Row("Round Wind", "圈風 quān fēng", 1, "a triple or gang of the round's wind",
         per_hand=lambda win: win.once(_honours).winds[np.arange(len(win)), win.round_wind] >= 3),
     # F1 and S1 are East's, 2 South's, 3 West's, 4 North's (taiwan.md#own-flower).
-    Row("Own Flower", "正花 zhèng huā", 1, "each flower or season with the number of the own wind",
+    Row("Own Flower", "正花 zhèng huā", 1, "each flower or season with the number of the player's own wind",
         per_hand=lambda win: _exposed(win)[np.arange(len(win)), :, win.house_wind].sum(axis=1)),
     Row("Four Flowers", "梅蘭菊竹 méi lán jú zhú", 2, "the flowers F1 to F4",
         per_hand=lambda win: _exposed(win)[:, 0].all(axis=1)),
@@ -92,7 +93,7 @@ HANDS = (
         shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs),
     Row("Mixed One Suit", "混一色 hùn yī sè", 4, "one suit and honours",
         per_hand=lambda win: suits_of(win).mixed),
-    Row("Pure One Suit", "清一色 qīng yī sè", 8, "one suit alone",
+    Row("Pure One Suit", "清一色 qīng yī sè", 8, "one suit only",
         per_hand=lambda win: suits_of(win).pure),
     Row("Little Three Dragons", "小三元 xiǎo sān yuán", 4, "two triples and a pair of dragons; no Dragon rows",
         per_hand=lambda win: win.once(_honours).little_dragons, replaces=("Dragon",)),
@@ -102,14 +103,15 @@ HANDS = (
         per_hand=lambda win: win.once(_honours).little_winds, replaces=("House Wind", "Round Wind")),
     Row("Big Four Winds", "大四喜 dà sì xǐ", 16, "four triples of winds; no House or Round Wind",
         per_hand=lambda win: win.once(_honours).wind_triples == 4, replaces=("House Wind", "Round Wind")),
-    Row("All Honors", "字一色 zì yī sè", 8, "winds and dragons alone",
+    Row("All Honors", "字一色 zì yī sè", 8, "winds and dragons only",
         per_hand=lambda win: suits_of(win).honours),
 )
 FIRST_DRAW = (
-    Row("Heaven", "天胡 tiān hú", 24, "the dealer wins on his first draw, no gang before",
+    Row("Heaven", "天胡 tiān hú", 24, "the dealer wins on the first draw, with no gang before",
         per_hand=lambda win: win.first_draw & win.by_dealer,
         replaces=("Waiting for One", "Pure Hand", "Self-Touch", "Pure Self-Touch")),
-    Row("Earth", "地胡 dì hú", 16, "another player wins on his first draw, no claim and no gang by anyone before",
+    Row("Earth", "地胡 dì hú", 16,
+        "another player wins on their first draw, with no claim and no gang by anyone before",
         per_hand=lambda win: win.first_draw & ~win.by_dealer,
         replaces=("Waiting for One", "Pure Hand", "Self-Touch", "Pure Self-Touch")),
 )
@@ -143,7 +145,7 @@ class Taiwan(ScoredRules):
             "eight_flowers",
             "1 in the turn in which the winner has exposed the eighth flower",
             words=("eight flowers just now", "八仙過海"),
-            # Eight Flowers that were not said in their turn are gone (taiwan.md#eight-flowers).
+            # Eight Flowers that were not declared in their turn are lost (taiwan.md#eight-flowers).
             after_discard=lambda has, kind, wild: 0,
         ),
     )
@@ -153,11 +155,11 @@ class Taiwan(ScoredRules):
     dealer_draws_last: ClassVar[bool] = True
     opening_stages: ClassVar[int] = 1
 
-    base_score: int = knob(3, minimum=0, about="what a payer pays beside the tai", chinese="台數之外所付的底")
+    base_score: int = knob(3, minimum=0, about="what a payer pays in addition to the tai", chinese="台數之外所付的底")
     unit: int = knob(1, minimum=1, about="points for one tai", chinese="一台多少分")
     dealer_bonus: bool = knob(
         True,
-        about="1 + 2N tai more between the dealer and each player he pays or is paid by",
+        about="1 + 2N tai more between the dealer and each player whom the dealer pays or is paid by",
         chinese="莊家與付他、他付的每家之間另加 1 + 2N 台",
     )
     add_discard_to_pung: bool = knob(
@@ -178,21 +180,24 @@ class Taiwan(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured: what every payer pays, and the tai."""
+        """See `Rules.sigma`; measured as a part that grows with the base score and a part that grows with the unit."""
         return 1.03 * self.base_score + 5.17 * self.unit
 
     @property
     def reserve(self) -> int:
-        """The dead tiles; replacements move their boundary (taiwan.md#the-dead-tiles)."""
+        """The number of dead tiles, whose boundary replacements move (taiwan.md#the-dead-tiles)."""
         return self.dead_tiles
 
     @property
     def adds_discards(self) -> bool:
-        """Jia gang: a discard may be added to an exposed pung (taiwan.md#adding-a-discard-to-a-pung)."""
+        """Whether a discard may be added to an exposed pung, jia gang (taiwan.md#adding-a-discard-to-a-pung)."""
         return self.add_discard_to_pung
 
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
-        """Three dice, counted counter-clockwise from the dealer as one, name the East House (taiwan.md#house-winds)."""
+        """Throw three dice which, counted counter-clockwise from the dealer as one, name the East House.
+
+        See taiwan.md#house-winds.
+        """
         if self.dealer_is_east:
             super().begin_hand(state, games, keys)
             return
@@ -201,46 +206,46 @@ class Taiwan(ScoredRules):
         state.house_wind[games] = (np.arange(self.seats, dtype=np.int8) - east[:, None]) % self.seats
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins and after a draw; the round ends when all have lost the deal.
+        """Keep the dealer after a win of the dealer or a drawn hand; a round ends when all have lost the deal.
 
-        taiwan.md#the-dealer, taiwan.md#the-round-wind.
+        See taiwan.md#the-dealer and taiwan.md#the-round-wind.
         """
         self.pass_deal(state, games, (winner == state.dealer[games]) | (winner < 0))
         state.round_wind[games] = state.turnover[games] // self.seats % 4
 
     def on_flower(self, state: State, seats: Seats) -> None:
-        """Mark the eighth flower of a seat in its turn; the opening is asked about by `opening_options`."""
+        """Mark the eighth flower of a seat in its turn; `opening_options` asks about the opening."""
         eighth = _has_all_flowers(seats.of(state.flowers)) & state.flower_draw[seats.game]
         state.marks[seats.game[eighth], seats.seat[eighth], _EIGHT_FLOWERS_MARK] = 1
 
     @only_with_marks
     def may_win_at_once(self, state: State, seats: Seats) -> BoolArray:
-        """A seat that has exposed its eighth flower in this turn may win with any hand (taiwan.md#eight-flowers)."""
+        """Let a seat that has exposed its eighth flower in this turn win with any hand (taiwan.md#eight-flowers)."""
         return seats.of(state.marks)[:, _EIGHT_FLOWERS_MARK] > 0
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
-        """A seat that has exposed all eight flowers in the opening; the dealer would be asked first.
+        """Let a seat win that has exposed all eight flowers in the opening; the dealer would be asked first.
 
-        If the seventeenth tile of the dealer was a flower, the eighth is a matter of his turn.
+        If the dealer's seventeenth tile was a flower, the eighth flower is a matter of the dealer's turn.
         """
         may_win = _has_all_flowers(state.flowers[games]) & ~state.flower_draw[games, None]
         return may_win, (state.dealer[games] - 1) % self.seats
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
-        """Eight Flowers in the opening: no tile is moved."""
+        """Describe Eight Flowers in the opening, for which no tile is moved."""
         no_tile = np.full(len(seats), NO_TILE, np.int8)
         wins = wins_from_state(self, state, seats, no_tile, Source.DRAW, NO_SEAT)
         wins.source[:] = Source.FLOWERS
         return wins
 
     def readings_without_tiles(self, wins: Wins, which: Games) -> Readings:
-        """Eight Flowers, beside whatever the hand may be worth (taiwan.md#eight-flowers)."""
+        """Return readings as Eight Flowers, besides whatever the hands may be worth (taiwan.md#eight-flowers)."""
         exposed_in_turn = _has_all_flowers(wins.flowers) & (wins.own_marks[:, _EIGHT_FLOWERS_MARK] > 0)
         by_flowers = (wins.source == int(Source.FLOWERS)) | exposed_in_turn
         return Readings(wins, EIGHT_FLOWERS, which.compress(by_flowers.take(which)))
 
     def score(self, wins: Wins) -> Scores:
-        """As the rows say; a hand that is worth less than Eight Flowers is a win by flowers."""
+        """Score as the rows say; a hand that is worth less than Eight Flowers is a win by flowers."""
         scores = super().score(wins)
         by_flowers = scores.row_count[:, ROWS.index(ALONE)] > 0
         scores.source = np.where(by_flowers, np.int8(Source.FLOWERS), wins.source)
@@ -251,19 +256,19 @@ class Taiwan(ScoredRules):
 
 
 def _has_all_flowers(flowers: Int8Array) -> BoolArray:
-    """[...] whether all eight flowers and seasons are exposed; ``flowers`` [..., 42]."""
+    """Return [...] whether all eight flowers and seasons are exposed; ``flowers`` [..., 42]."""
     return np.asarray(flowers.sum(axis=-1) == 8)
 
 
 def _dealers_tai(wins: Wins) -> Int64Array:
-    """[n, S] the dealer's tai for each seat, where he pays or is paid (taiwan.md#the-dealers-tai)."""
+    """Return [n, S] the dealer's tai for each seat, where the dealer pays or is paid (taiwan.md#the-dealers-tai)."""
     concerns_dealer = wins.by_dealer[:, None] | only(wins, wins.dealer)
     tai = (1 + 2 * wins.streak.astype(np.int64)) * wins.rules.dealer_bonus
     return tai[:, None] * concerns_dealer
 
 
 def _exposed(wins: Wins) -> Int8Array:
-    """[n, 2, 4] flowers and seasons laid open, by their numbers."""
+    """Return [n, 2, 4] the flowers and seasons laid open, by their numbers."""
     return wins.flowers[:, FLOWERS:].reshape(-1, 2, 4)
 
 
@@ -288,7 +293,7 @@ def _honours(wins: Wins) -> _Honours:
 
 
 def _may_be_peaceful(wins: Wins) -> BoolArray:
-    """[n] the conditions of Peaceful Win beside the sets."""
+    """Return [n] whether the conditions of Peaceful Win that do not concern the sets are met."""
     may_be = ~wins.drawn & ~wins.once(waits_for_one)
     return may_be & ~wins.flowers.any(axis=1) if wins.rules.strict_peaceful else may_be
 

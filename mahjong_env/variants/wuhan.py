@@ -46,18 +46,18 @@ _HANDS_PER_ROUND = 4
 
 
 def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
-    """[n] four wild tiles and five natural pairs, four alike being two of them."""
+    """Return [n] whether hands are four wild tiles and five natural pairs; four alike count as two of these."""
     possible = (wins.own_melds == 0) & (wins.wilds == _NUM_WILDS)
     return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
 def _short_of_wild_card_seven_pairs(tiles: Concealed) -> Int8Array:
-    """[...] natural pairs that are lacking, a tile each, and the four wild tiles."""
+    """Return [...] the natural pairs that are lacking, a tile for each, and the four wild tiles."""
     return np.maximum(_NATURAL_PAIRS - pairs(tiles.summaries, tiles.total), 0) + _NUM_WILDS
 
 
 def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
-    """Four readings of each hand: the wild tiles are of each suit in turn, or the tiles that they are."""
+    """Return four readings of each hand: the wild tiles are of each suit in turn, or the tiles that they are."""
     owner = which.compress(is_wild_card_seven_pairs(wins).take(which)).repeat(4)
     taken_as = np.arange(len(owner)) % 4
     present = suits_present(wins.natural.take(owner, axis=0))
@@ -79,7 +79,7 @@ WILD_CARD_SEVEN_PAIRS = Shape(
 
 
 def _suits_of_naturals(wins: Wins) -> SuitRows:
-    """The suit rows of the melds and the natural tiles; wild tiles can always stay within them."""
+    """Return the suit rows of the melds and the natural tiles; wild tiles can always stay within them."""
     return suit_rows(suits_present(wins.melded.tiles + wins.natural))
 
 
@@ -92,7 +92,7 @@ def _can_be_all_triplets(wins: Wins) -> BoolArray:
 
 
 def _can_be_big_three_dragons(wins: Wins) -> BoolArray:
-    """[n] whether the dragons can be triplets and the rest complete."""
+    """Return [n] whether the dragons can be triplets and the rest complete."""
     possible = np.zeros(len(wins), np.bool_)
     natural = wins.natural
     wanted = np.where(wins.melded.triplets[:, _DRAGONS] > 0, 0, 3)
@@ -110,7 +110,7 @@ def _can_be_big_three_dragons(wins: Wins) -> BoolArray:
 
 
 def _wild_kongs(wins: Wins) -> Any:
-    """[n] declared kongs of the wild tiles."""
+    """Return [n] the number of declared kongs of the wild tiles."""
     is_concealed = wins.own_type == int(MeldType.CONCEALED_KONG)
     return (is_concealed & (wins.own_kind == wins.wild[:, None])).sum(axis=1)
 
@@ -119,8 +119,8 @@ def _wild_kongs(wins: Wins) -> Any:
 LARGE = (
     Row("All Triplets", "碰碰胡 pèng pèng hú", 10, "every set is a triplet or kong",
         shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs, in_some_reading=_can_be_all_triplets),
-    # Of readings that are worth the same, Pure One Suit comes first: who is responsible for it pays at least as much as
-    # would be paid otherwise.
+    # Among readings worth the same, Pure One Suit comes first, because the seat responsible for it pays at least as
+    # much as would be paid otherwise.
     Row("Pure One Suit", "清一色 qīng yī sè", 10, "one suit, no honours",
         per_reading=lambda reading: reading.suits.pure,
         in_some_reading=lambda win: win.once(_suits_of_naturals).pure, preference=8),
@@ -138,7 +138,7 @@ LARGE = (
         per_hand=lambda win: win.drawn & win.last_tile),
     Row("Kong Bloom", "杠上开花 gàng shàng kāi huā", 10, "self-drawn with the replacement tile of a kong",
         per_hand=on_kong_draw),
-    Row("Robbing a Kong", "抢杠 qiǎng gàng", 10, "won with the tile that another player adds to his pung",
+    Row("Robbing a Kong", "抢杠 qiǎng gàng", 10, "won with the tile that another player adds to their pung",
         per_hand=lambda win: win.robbed_kong),
     Row("Wild Card Seven Pairs", "七皮四赖 qī pí sì lài", 10, "the four wild tiles and five natural pairs",
         shape=WILD_CARD_SEVEN_PAIRS, in_some_reading=is_wild_card_seven_pairs),
@@ -155,7 +155,7 @@ FACTORS = (
         per_hand=open_melds),
     Row("Dealer", "庄家 zhuāng jiā", 2, "the winner is the dealer",
         per_hand=lambda win: win.by_dealer),
-    Row("Self-Draw", "自摸 zì mō", 1.5, "won with a tile drawn by oneself",
+    Row("Self-Draw", "自摸 zì mō", 1.5, "won with a tile drawn by the winner",
         per_hand=lambda win: win.drawn),
     Row("Hard Win", "硬胡 yìng hú", 2, "no wild tile stands for another kind",
         per_reading=lambda reading: reading.wilds_are_themselves, preference=4),
@@ -165,7 +165,7 @@ FACTORS = (
         per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG)),
     Row("Added Kong", "加杠 jiā gàng", 2, "for each pung with the fourth tile added",
         per_hand=lambda win: count_melds(win, MeldType.ADDED_KONG)),
-    Row("Concealed Kong", "暗杠 àn gàng", 4, "for each kong of four tiles of the hand",
+    Row("Concealed Kong", "暗杠 àn gàng", 4, "for each kong of four tiles from the hand",
         per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG) - _wild_kongs(win)),
     Row("Wild Card Kong", "癞子杠 lài zi gàng", ByKnob("wild_kong_multiplier"), "a kong of the four wild tiles",
         per_hand=lambda win: _wild_kongs(win) > 0),
@@ -173,9 +173,9 @@ FACTORS = (
         per_hand=lambda win: win.own_marks[:, _RED_DISCARDS]),
 )
 RESTRICTIONS = (  # wuhan.md#a-hand-that-may-win
-    Restriction("a discarded wild tile can be claimed by nobody, not even to win",
+    Restriction("nobody can claim a discarded wild tile, not even to win",
                 per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild)),
-    Restriction("a discarded Red Dragon can be claimed by nobody, not even to win",
+    Restriction("nobody can claim a discarded Red Dragon, not even to win",
                 per_hand=lambda win: ~win.drawn & (win.winning_tile == RED)),
     Restriction("a hand with a wild tile can only be won by self-draw",
                 per_hand=lambda win: ~win.drawn & (win.wilds > 0) & (not win.rules.wild_hand_discard_win)),
@@ -244,7 +244,7 @@ class Wuhan(ScoredRules):
     dealer_rule: str = knob(
         "retain_else_next",
         choices=("retain_else_next", "winner_becomes", "always_next", "retain_on_draw"),
-        about="who deals next: the dealer if he won, else the next seat; the winner; always the next seat; "
+        about="who deals next: the dealer after winning, else the next seat; the winner; always the next seat; "
         "the dealer also after a draw",
         chinese="下一局谁坐庄：庄家胡则连庄，否则下家 / 胡家 / 总是下家 / 流局也连庄",
     )
@@ -263,11 +263,11 @@ class Wuhan(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured; a power of the cap follows what was measured with several to a fifth."""
+        """See `Rules.sigma`; a power of the cap, which agrees with what was measured with several caps to a fifth."""
         return 450.0 if self.cap is None else min(2.095 * self.cap**0.7, 450.0)
 
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
-        """[n] the successors of the tiles turned up."""
+        """Return [n] the successors of the tiles turned up."""
         successor = np.arange(NUM_KINDS, dtype=np.int8) + np.int8(1)
         successor[8:EAST:9] -= np.int8(9)
         successor[GREEN] = EAST
@@ -275,17 +275,17 @@ class Wuhan(ScoredRules):
         return successor[indicator]
 
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
-        """Any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
+        """Allow any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
     def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
-        """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
+        """Return the tiles short: sets and a pair need a meld on the table, Wild Card Seven Pairs must have none."""
         tiles = Concealed.of(codes, wilds, melds)
         seven_pairs = _short_of_wild_card_seven_pairs(tiles)
         return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(tiles.summaries, tiles.total))
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
-        """The same for one hand in plain numbers."""
+        """Return `tiles_short` for one hand in plain numbers."""
         seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of_one
         assert seven_pairs is not None
         return lambda codes, total, with_pair, wilds, melds: (
@@ -293,7 +293,7 @@ class Wuhan(ScoredRules):
         )
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
-        """[n] the fully responsible seat, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""
+        """Return [n] the fully responsible seat, apart from one whose kong is robbed (wuhan.md#full-responsibility)."""
         full_demand = counts[:, _NAMES.index("Full Demand")] > 0
         liable = np.where(wins.on_discard & full_demand, wins.from_seat, _NOBODY)
         pure = counts[:, _NAMES.index("Pure One Suit")] > 0
@@ -318,7 +318,7 @@ class Wuhan(ScoredRules):
 
 
 def _third_feeder(wins: Wins) -> Int8Array:
-    """[n] the seat whose discard made the winner's third claimed meld, -1 for none."""
+    """Return [n] the seat whose discard made the winner's third claimed meld, -1 for none."""
     claimed = (wins.own_type != int(MeldType.NONE)) & (wins.own_type != int(MeldType.CONCEALED_KONG))
     is_third = claimed & (claimed.cumsum(axis=1) == 3)
     feeder = wins.own_from[np.arange(len(wins)), is_third.argmax(axis=1)]
