@@ -1,1 +1,1 @@
-"""Studies whose figures the documentation quotes; not part of the distribution."""
+"""Commands that make figures which the documentation quotes; they are not part of the distribution."""

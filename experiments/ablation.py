@@ -1,9 +1,9 @@
-"""What each setting of `train` or `train-sb3` brings, over seeds: `python -m experiments.ablation hebei`.
+"""Measure what each setting of `train` or `train-sb3` contributes: `python -m experiments.ablation hebei`.
 
-Every way of learning is run with every seed and measured against copies of the reference agent, on the same deals,
-which no run has seen. The table in Markdown has the mean over the seeds with an interval over deals, and its difference
-from the defaults, on the same deals and seeds, with an interval over seeds (Student's t: of three it is wide). What has
-been run is kept in --out: the same command continues it.
+Every way of learning is run with every seed and measured against copies of the reference agent. All use the same deals,
+which no run has seen. The command prints a table in Markdown: the mean over the seeds with an interval over deals, and
+its difference from the defaults on the same deals and seeds with an interval over seeds (Student's t, which is wide for
+three seeds). Results are kept in --out; after an interruption, run the same command again to continue.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "no entropy bonus": {"ent_coef": 0.0},
     },
 }
-"""What is tried: settings of `TrainConfig` for ppo, of `TrainSb3Config` (MaskablePPO) for sb3."""
+"""The ways that are compared: settings of `TrainConfig` for ppo, of `TrainSb3Config` (MaskablePPO) for sb3."""
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/ablation"))
     chosen = parser.parse_args()
     rules = VARIANTS[chosen.variant]
-    # Seed by seed, so that an ablation that is interrupted has something to say of every way.
+    # Run seed by seed, so that an interrupted ablation has results for every way.
     found: dict[str, list[np.ndarray]] = {way: [] for way in chosen.ways or WAYS[chosen.method]}
     for seed in range(chosen.seeds):
         for way, played in found.items():
@@ -83,14 +83,14 @@ def main() -> None:
 
 
 def by_deal(rules: Rules, way: str, seed: int, chosen: argparse.Namespace) -> np.ndarray:
-    """Return [deals] points a hand of what is learned in one way with one seed; read, if it is kept."""
+    """Return [deals] points per hand of one way with one seed, trained and measured or read if they are kept."""
     usual: dict[str, Any] = {"variant": rules.name, "seed": seed, "evaluation_deals": 2} | WAYS[chosen.method][way]
     config: TrainConfig | TrainSb3Config
     if chosen.method == "ppo":
         config = TrainConfig(hands=chosen.hands, evaluations=1, gate_deals=2, **usual)
     else:
         config = TrainSb3Config(**{"total_steps": chosen.steps, "evaluations": 3} | usual)
-    # All settings and the code, so that what is kept is not taken for what other defaults, or other code, bring.
+    # The key has all settings and the code, so that results of other defaults or other code are not mistaken for these.
     number, key = list(WAYS[chosen.method]).index(way), key_of([repr(config), chosen.deals])
     folder = chosen.out / f"{rules.name}-{chosen.method}-{number}-{seed}-{key}"
     kept = folder / "ablation.json"
@@ -113,7 +113,7 @@ def mean(points: np.ndarray) -> Estimate:
 
 
 def of_seeds(points: np.ndarray) -> Estimate:
-    """Return the mean over a few seeds by Student's t: each is a mean of many deals, and nearly normal."""
+    """Return the mean over a few seeds with an interval by Student's t; each is a mean of many deals, nearly normal."""
     middle, seeds = float(points.mean()), len(points)
     half = float(stats.t.ppf(0.975, seeds - 1) * points.std(ddof=1) / np.sqrt(seeds)) if seeds > 1 else np.inf
     return Estimate(middle, middle - half, middle + half)

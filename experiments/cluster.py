@@ -1,8 +1,9 @@
-"""Two workers of a local Ray cluster against one process, and what is sent: the figures of docs/research/clusters.md.
+"""Compare two workers of a local Ray cluster with one process, and measure what is sent.
 
-`PYTHONPATH=tests python -m experiments.cluster` in the environment of `make distributed`, on a machine with two free
-cores. Both take turns; medians count. The cluster is up before the clock starts, and has done each piece of work once.
-With `sent` behind it, what is sent is all that is measured, which takes no cluster.
+Run `PYTHONPATH=tests python -m experiments.cluster` in the environment of `make distributed`, on a machine with two
+free cores, for the figures of docs/research/clusters.md. The two ways take turns, and figures are medians. The cluster
+is up before the clock starts, and has done each piece of work once. With the argument `sent`, only what is sent is
+measured, which needs no cluster.
 """
 
 import pickle
@@ -33,7 +34,7 @@ SENT = ("hebei", "wuhan")
 
 
 def compare(name: str, unit: str, work: Callable[[str | None], int]) -> None:
-    """Let one process and the cluster do the same work in turns; print how many units of it they do a second."""
+    """Let one process and the cluster do the same work in turns, and print how many units each does per second."""
     took: dict[str | None, list[float]] = {None: [], "local": []}
     for run in range(RUNS + 1):
         for where, found in took.items():
@@ -47,7 +48,7 @@ def compare(name: str, unit: str, work: Callable[[str | None], int]) -> None:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what some work brings, and the seconds of the processor that it takes, the median of three."""
+    """Return the result of some work and the processor seconds that it takes, the median of three runs."""
     found, took = None, []
     for _ in range(RUNS):
         begin = time.process_time()
@@ -57,15 +58,15 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def sent(name: str, play: Callable[[], Any], count: Callable[[Any], int]) -> tuple[Any, float]:
-    """Print how fast work is, the bytes of its result as it travels, and the share of the time for sending it.
+    """Print the speed of some work, the bytes of its result when it is sent, and the share of time that sending takes.
 
     Args:
-        name: what is counted.
-        play: the work.
-        count: says how many of it a result holds.
+        name: the name of what is counted.
+        play: does the work.
+        count: returns how many units a result holds.
 
     Returns:
-        the result, and the seconds that it took.
+        The result, and the seconds that it took.
     """
     result, seconds = timed(play)
     _, sending = timed(lambda: pickle.loads(pickle.dumps(result, protocol=5)))
@@ -78,7 +79,7 @@ def sent(name: str, play: Callable[[], Any], count: Callable[[Any], int]) -> tup
 
 
 def sending(variant: str) -> None:
-    """Print what is sent, and for how long, by one process without a cluster."""
+    """Print what is sent and how long that takes, measured in one process without a cluster."""
     played, agents = rules(variant), [make_agent("greedy"), make_agent("random")]
     (block,) = blocks(one_against_copies(0, 1, played.people), 1500)
     result, seconds = sent(
@@ -107,7 +108,7 @@ def recording(where: str | None) -> int:
 
 
 def learning() -> None:
-    """Collecting for an update, and collecting the next one while this one is learned from."""
+    """Compare collecting for an update, and collecting for the next update while learning from this one."""
     played = rules(VARIANT)
     learner = Learner(TrainConfig(variant=VARIANT), people=played.people, unit=sigma(played), claims=True)
     executors = {where: new_executor(ray=where) for where in (None, "local")}

@@ -1,8 +1,8 @@
-"""How often intervals hold the truth, where there is a difference: `python -m experiments.interval_coverage`.
+"""Measure how often intervals contain the true mean: `python -m experiments.interval_coverage`.
 
-Thousands of deals of two agents are played, and then taken for the truth: matches of so many deals each are drawn from
-them, and what every match says of the mean is compared with the mean of all. Prints a table in Markdown, that of
-docs/research/evaluation.md with the default settings.
+For each pair of agents that differ in strength, thousands of deals are played and taken as the population. Matches of
+various numbers of deals are drawn from it, and the interval of every match is compared with the mean of the population.
+The command prints a table in Markdown; with the default settings it is that of docs/research/evaluation.md.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ _AT_ONCE = 1_000_000
 
 POPULATIONS = {
     **{f"{name}, greedy": (name, "greedy", "closed-greedy") for name in sorted(VARIANTS)},
-    "fuzhou, value": ("fuzhou", "value", "greedy"),  # who plays as greedy in three deals of four
+    "fuzhou, value": ("fuzhou", "value", "greedy"),  # value plays as greedy in three deals of four
     "wuhan, value": ("wuhan", "value", "greedy"),
     "wuhan, policy": ("wuhan", "policy", "greedy"),
 }
-"""The variant, who is alone, and against copies of whom."""
+"""The variant, the agent that plays alone, and the agent whose copies it meets."""
 
 
 def play(population: tuple[str, str, str], deals: int) -> dict[str, NDArray[np.float64]]:
-    """Return [deals] points a hand of who is alone, from every seat, and with luck taken off where that pays."""
+    """Return [deals] points per hand of the agent that plays alone, from every seat.
+
+    They are given as they are and, where that explains enough of the variance, with luck subtracted.
+    """
     variant, *names = population
     table, agents = rules(variant), [make_agent(name) for name in names]
     lineup = one_against_copies(0, 1, table.people)
@@ -49,7 +52,7 @@ def play(population: tuple[str, str, str], deals: int) -> dict[str, NDArray[np.f
 
 
 def matches(points: NDArray[np.float64], deals: int, number: int, seed: int = 1) -> tuple[float, float]:
-    """Return the shares of matches of so many deals whose interval ends below the truth, and begins above it."""
+    """Return the shares of matches of some deals whose interval ends below the true mean, and begins above it."""
     below = above = 0
     for drawn in _drawn(points, deals, number, seed):
         low, high = interval(drawn)
@@ -58,7 +61,7 @@ def matches(points: NDArray[np.float64], deals: int, number: int, seed: int = 1)
 
 
 def studies(points: NDArray[np.float64], deals: int, number: int, seed: int = 2) -> tuple[float, float]:
-    """Return the shares of studies that may stop early of which any look's interval is below the truth, and above."""
+    """Return the shares of studies with several looks in which some look's interval is below the truth, and above."""
     below = above = 0
     planned = looks(deals)
     for drawn in _drawn(points, deals, number, seed):
@@ -69,7 +72,7 @@ def studies(points: NDArray[np.float64], deals: int, number: int, seed: int = 2)
 
 
 def _drawn(points: NDArray[np.float64], deals: int, number: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield [some, deals] points of matches, so many in all, drawn with replacement."""
+    """Yield [some, deals] points of matches, ``number`` matches in all, drawn with replacement."""
     rng, at_once = np.random.default_rng([seed, deals]), max(1, _AT_ONCE // deals)
     for first in range(0, number, at_once):
         yield points[rng.integers(0, len(points), (min(at_once, number - first), deals))]

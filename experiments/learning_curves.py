@@ -11,7 +11,7 @@ from PIL import Image
 import mahjong_env
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
-# Ground, text and lines as on the pages of the site.
+# The background, text and line colours of the pages of the site.
 THEMES = {
     "light": ("#ffffff", "#1d2b22", ("#c4142b", "#1b6fd0", "#17733a", "#9a6500")),
     "dark": ("#131416", "#e8e8e8", ("#ff7d8b", "#7fb8ff", "#7ddc97", "#e8b64c")),
@@ -19,7 +19,7 @@ THEMES = {
 
 
 def draw(rows, ground, text, lines):
-    """Two variants side by side, each with its legend below the curves."""
+    """Return a figure with two variants side by side, each with its legend below the curves."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     figure = Figure(figsize=(9, 4.4 * -(-len(variants) // 2)), facecolor=ground)
     places = figure.subplots(-(-len(variants) // 2), 2, squeeze=False).ravel()

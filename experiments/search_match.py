@@ -1,8 +1,9 @@
-"""Search against the reference agent: `PYTHONPATH=tests python -m experiments.search_match wuhan "search?rollouts=32"`.
+"""Measure search against the reference agent, beside `value` and `policy`.
 
-One against copies of the reference agent, each deal from one seat, the next deal from the next one. `value` and
-`policy` play the same deals from the same seats, so that the differences to them are known deal by deal. What has been
-played is kept in --out: the same command goes on with it.
+Run, for instance, `PYTHONPATH=tests python -m experiments.search_match wuhan "search?rollouts=32"`. The agent plays
+alone against copies of the reference agent, each deal from one seat, the next deal from the next seat. `value` and
+`policy` play the same deals from the same seats, so that differences are known deal by deal. Results are kept in --out;
+after an interruption, run the same command again to continue.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 def paired(one: LineupResult, other: LineupResult) -> str:
-    """Return in how many of the deals that end differently one does better than the other, from the same seat."""
+    """Return in what share of the deals that end differently one does better than the other, from the same seat."""
     more = one.points_by_deal(0) - other.points_by_deal(0)
     decided = more[more != 0]
     share, error = (decided > 0).mean(), 1.96 * np.sqrt(0.25 / max(1, len(decided)))
@@ -56,7 +57,7 @@ def paired(one: LineupResult, other: LineupResult) -> str:
 
 
 def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
-    """Let an agent play all deals, or read what it has played."""
+    """Let an agent play all deals, or read the results of those that it has played."""
     agent = make_agent(spec)
     agents, lineup = [agent, reference_agent(rules)], one_against_copies(0, 1, rules.people)
     kept = block_cache(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)

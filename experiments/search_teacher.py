@@ -1,9 +1,10 @@
-"""Search as a teacher: `python -m experiments.search_teacher hebei --decisions 20000 --out runs/search-teacher`.
+"""Test search as a teacher of the policy.
 
-Copies of the shipped policy play, each action drawn; where the policy has more than one likely action, search says what
-each of them brings more than the likeliest, on two halves of the worlds that are independent of each other. The same
-network, beginning as the policy, then moves its probabilities towards what brings most, and is asked on decisions of
-other hands whether it has learned it. What has been searched is kept in --out: the same command goes on with it.
+Run, for instance, `python -m experiments.search_teacher hebei --decisions 20000 --out runs/search-teacher`. Copies of
+the shipped policy play, and draw each action. Where the policy has more than one likely action, search estimates what
+each of them gains over the likeliest, on two independent halves of the worlds. The same network, which starts as the
+policy, then moves its probabilities towards the actions that gain most. Decisions of other hands test whether it has
+learned this. Search results are kept in --out; after an interruption, run the same command again to continue.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from mahjong_training.runtime.cache import key_of
 from mahjong_training.runtime.folders import write_bytes
 
 SEED = 71_000
-HANDS = 256  # that are played at the same time, and kept together
+HANDS = 256  # hands that are played at the same time, and kept together
 AT_ONCE = 24  # decisions that are searched at the same time
 ACTIONS = 4
 BATCH = 512
-PARTS = (0.6, 0.8)  # of the hands: to learn from, to choose when to stop, to test
+PARTS = (0.6, 0.8)  # where the hands are divided: to learn from, to choose when to stop, to test
 
 
 def main() -> None:
@@ -61,7 +62,7 @@ def main() -> None:
 
 # --- Search ------------------------------------------------------------------------------------------------------
 def collect(rules: Rules, arguments: argparse.Namespace) -> dict[str, np.ndarray]:
-    """Search until there are as many decisions as are wanted, or read those that there are already."""
+    """Search until there are enough decisions, and read those that have been searched already."""
     parts: list[dict[str, np.ndarray]] = []
     found = 0
     while found < arguments.decisions:
@@ -82,7 +83,7 @@ def collect(rules: Rules, arguments: argparse.Namespace) -> dict[str, np.ndarray
 
 
 def search_hands(rules: Rules, number: int, arguments: argparse.Namespace) -> dict[str, np.ndarray]:
-    """Play some hands, and search what the policy doubts."""
+    """Play some hands, and search the decisions of which the policy is not sure."""
     policy = shipped_policy(rules)
     search = SearchAgent(base=policy)
     rng = np.random.default_rng([SEED, number])
@@ -146,7 +147,7 @@ def joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 # --- Learning ----------------------------------------------------------------------------------------------------
 class Searched:
-    """Decisions that were searched, as tensors."""
+    """Searched decisions, as tensors."""
 
     def __init__(self, found: dict[str, np.ndarray], which: np.ndarray) -> None:
         of_action = np.repeat(which, found["count"])
@@ -161,7 +162,7 @@ class Searched:
         self.hand = found["hand"][which]
 
     def batch(self, some: Tensor) -> tuple[Inputs, Tensor]:
-        """Return the inputs of some decisions, and which of all actions theirs are."""
+        """Return the inputs of some decisions, and the numbers of their actions among all."""
         number = self.count[some]
         row = torch.repeat_interleave(torch.arange(len(some)), number)
         which = torch.arange(len(row)) + (self.first[some] - (torch.cumsum(number, 0) - number))[row]
@@ -195,7 +196,7 @@ def learn(rules: Rules, found: dict[str, np.ndarray], arguments: argparse.Namesp
                 with torch.no_grad():
                     of_before = log_softmax(before.scores(inputs), inputs.row, len(some))
                 shares = logs.exp()
-                # Actions that were not tried are worth what the policy's own is, and are held where they were.
+                # Untried actions count as no better than the policy's own, and the divergence holds them in place.
                 gained = (shares * to_learn.gain[which].mean(dim=1)).sum() / len(some)
                 divergence = (shares * (logs - of_before)).sum() / len(some)
                 loss = temperature * divergence - gained
@@ -226,7 +227,7 @@ def likeliest(searched: Searched, actor: Actor) -> Tensor:
 
 
 def chosen_by_search(searched: Searched) -> Tensor:
-    """Return [n] what is best in the first half of the worlds."""
+    """Return [n] the index of the action that is best in the first half of the worlds."""
     inputs, _ = searched.all()
     gain = torch.where(searched.is_tried, searched.gain[:, 0], -torch.inf)
     return torch.from_numpy(greatest_of_rows(gain.numpy(), inputs.row.numpy()))
@@ -237,7 +238,7 @@ def value_of(searched: Searched, actor: Actor) -> float:
 
 
 def told(searched: Searched, chosen: Tensor, halves: slice = slice(0, 2)) -> str:
-    """Return what choices gain in sigma a decision, by some halves of the worlds, clustered by hand."""
+    """Return as text what choices gain in sigma per decision, by some halves of the worlds, clustered by hand."""
     gain = searched.gain[chosen, halves].mean(dim=1).numpy()
     _, of_hand = np.unique(searched.hand, return_inverse=True)
     found = ratio(np.bincount(of_hand, gain), np.bincount(of_hand).astype(np.float64))

@@ -1,8 +1,8 @@
-"""Measure what a standing within a match is worth, beside what it is taken for: `python -m experiments.standing_worth`.
+"""Compare the true worth of a standing in a match with the assumed one: `python -m experiments.standing_worth`.
 
-Matches among copies of the reference agent; after each hand, the final places are regressed on those that
-`mahjong_training.learning.rewards.mean_places` expects. A slope of 1 is right; above it, standings are worth more than
-they are taken for. The last column is the share of the places' variance that is known by then.
+Copies of the reference agent play matches. After each hand, the final places are regressed on those that
+`mahjong_training.learning.rewards.mean_places` expects. A slope of 1 is right; with a greater slope, standings are
+worth more than assumed. The last column is the share of the variance of places that is explained by then.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Is a policy clearly better than another one, on both standings? Shipped policies are replaced by this rule.
+"""Test whether a policy is clearly better than another one on both standings, the rule by which shipped ones change.
 
     python -m experiments.successor wuhan policy:runs/wuhan/last.zip --than policy:wuhan --deals 3000 --mixed-deals 3000
 
 Both play the same deals in the same seats, so that differences are known deal by deal: alone against copies of the
-reference agent, at mixed tables as the leaderboard has them, and alone against copies of the one that might be
-replaced. Choose by some deals and ship by others: take a new --seed. What has been played is kept in --out: the same
-command goes on with it.
+reference agent, at mixed tables as in the leaderboard, and alone against copies of the policy that might be replaced.
+Decide on other deals than those on which the policy was chosen: take a new --seed. Results are kept in --out; after an
+interruption, run the same command again to continue.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Measure what the shipped policies bring elsewhere: `PYTHONPATH=tests python -m experiments.transfer --deals 500`.
+"""Measure how the shipped policies play elsewhere: `PYTHONPATH=tests python -m experiments.transfer --deals 500`.
 
-Three tables in Markdown, against copies of the reference agent of what is played: every policy in every variant; agents
-under random house rules (`--agents`; named policies in their own variant); and every policy in every variant after it
-has learned there for a while (`--hands`), beside greedy that learned for as long. Nothing is chosen on these deals, and
-no blind ones are used.
+The command prints three tables in Markdown, of results against copies of the reference agent of the rules played: every
+policy in every variant; agents under random house rules (`--agents`; "named" stands for the policy of the variant); and
+every policy in every variant after training there for a while (`--hands`), beside greedy after the same training. No
+choice was made on these deals, and no blind ones are used.
 """
 
 from __future__ import annotations
@@ -60,25 +60,25 @@ def main() -> None:
 
 
 def gain(played: Rules, spec: str, deals: int) -> Estimate:
-    """Return sigma a hand of an agent against copies of the reference agent."""
+    """Return the sigma per hand that an agent wins against copies of the reference agent."""
     return strength(played, make_agent(spec), deals=deals, seed=SEED)
 
 
 def house_rules(variant: str, spec: str, tables: int, deals: int) -> list[str]:
-    """Return the mean over random house rules, each as likely as every other, the least, and under how many it loses.
+    """Return the mean over equally likely random house rules, the least result, and under how many sets it loses.
 
-    The intervals of single house rules hold together: with one of 95 % each, two or three of a hundred equal agents
-    would be clearly worse.
+    The intervals of the sets of house rules hold together: with intervals of 95 % each, two or three of a hundred equal
+    agents would be clearly worse.
     """
     rng = np.random.default_rng(SEED)
     found = []
     for number in range(tables):
         played = rules(variant, **random_knobs(variant, rng))
-        if not played.ends_by_hands:  # hands are played one at a time, and how a match ends changes nothing in them
+        if not played.ends_by_hands:  # hands are played one at a time, so that how a match ends does not matter
             played = rules(played, match_end="hands")
         agents = [make_agent(spec), reference_agent(played)]
         every = blocks(one_against_copies(0, 1, played.people), max(FEWEST, deals // 5), agents=agents)
-        # Other deals for each: on the same ones, an agent that has bad luck there would be worse under all of them.
+        # Each set has other deals: on the same deals, an agent with bad luck would be worse under all sets.
         parts = [play_block(played, agents, one, SEED + number) for one in every]
         result = summarise(played, every[0].lineup, parts, confidence=1 - 0.05 / tables)
         found.append(in_sigma(played, result.of(0).points))
@@ -89,7 +89,7 @@ def house_rules(variant: str, spec: str, tables: int, deals: int) -> list[str]:
 
 
 def learned(policy: str, variant: str, arguments: argparse.Namespace) -> str:
-    """Return what a policy brings in a variant after it has learned there."""
+    """Return how well a policy plays in a variant after training there."""
     teacher = reference_agent(VARIANTS[variant]).name if policy == _REFERENCE else f"policy:{policy}"
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
         sizes = {"hands": 12_288 + arguments.hands, "critic_hands": 12_288, "tables": 2048, "learning_rate": 1e-2}

@@ -1,1 +1,1 @@
-"""Makes the generated parts of the repository: README tables, pages, pictures, notebooks, shipped policies."""
+"""Commands that make the generated parts of the repository: tables, pages, pictures, notebooks, shipped numbers."""

@@ -1,8 +1,9 @@
-"""Hashes what the packages compute, so that a change that should change nothing can be seen to.
+"""Hash what the packages compute, to check that a change of the code changes no results.
 
-``python -m tools.fingerprints --save FILE`` before a change and ``--compare FILE`` after it, on the same machine: whole
-games, an evaluation, a data set and small runs of learning, a line ``name digest`` for each. ``--compare`` prints only
-the lines that differ, and exits with 1 if any do. What is run is the checkout in which this file lies.
+Run ``python -m tools.fingerprints --save FILE`` before a change and ``--compare FILE`` after it, on the same machine.
+There is a line ``name digest`` for each of: whole games, an evaluation, a data set and small training runs.
+``--compare`` prints only the lines that differ, and exits with 1 if there are any. The checkout in which this file lies
+is what is run.
 """
 # ruff: noqa: E402
 
@@ -10,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-# Set before numpy and the packages are imported, and for the commands that are started from here.
+# These are set before numpy and the packages are imported, and hold for the commands that are started here, too.
 PACKAGES = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("", "agents", "training", "benchmarks")]
 sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join(PACKAGES), "CUDA_VISIBLE_DEVICES": ""}
@@ -35,7 +36,7 @@ from mahjong_training import measure, one_against_copies
 
 AGENTS = ("random", "greedy", "closed-greedy", "value", "plan-value", "policy")
 TABLE = {"shows_drawn": False}
-"""House rules of the games: digests of older versions, which knew no other, stay comparable."""
+"""The house rules of the games; older versions knew no others, so that their digests stay comparable."""
 COMMANDS = {
     "data-set": "record --hands 64 --shard-games 32 --agents greedy random --observations",
     "train": "train --hands 256 --tables 128 --critic-hands 64 --evaluations 1 --evaluation-deals 8 --gate-deals 8",
@@ -45,7 +46,7 @@ COMMANDS = {
 
 
 def pieces(value: Any) -> Iterator[bytes]:
-    """What is hashed of a value: names and contents, floats to their last digit."""
+    """Yield the bytes that are hashed of a value: names and contents, floats to their last digit."""
     if isinstance(value, Mapping):
         value = list(value.items())
     if isinstance(value, np.ndarray):
@@ -59,7 +60,7 @@ def pieces(value: Any) -> Iterator[bytes]:
 
 
 def games(variant: str, agent: str, number: int) -> Iterator[Any]:
-    """Every step of games in which one agent has all seats."""
+    """Yield every step of games in which one agent has all seats."""
     engine, player, rng = (
         make_engine(variant, number, seed=5, num_hands=1, **TABLE),
         make_agent(agent),
@@ -74,13 +75,13 @@ def games(variant: str, agent: str, number: int) -> Iterator[Any]:
 
 
 def evaluation(variant: str) -> Iterator[Any]:
-    """What is known after one agent has met copies of another."""
+    """Yield the result of an evaluation of one agent against copies of another."""
     agents = [make_agent("greedy"), make_agent("random")]
     yield asdict(measure(rules(variant), agents, one_against_copies(0, 1, rules(variant).people), deals=100, seed=7))
 
 
 def command(variant: str, words: str) -> Iterator[Any]:
-    """The tables, the records and the weights that a command leaves in its folder."""
+    """Yield the tables, the records and the weights that a command leaves in its folder."""
     line = [sys.executable, "-m", "mahjong_env", *words.split(), "--variant", variant, "--out", "out"]
     done = subprocess.run(line, capture_output=True, text=True, encoding="utf-8")
     found = sorted(path for kind in ("*.npy", "*.jsonl", "best.zip", "last.zip") for path in Path("out").glob(kind))
@@ -97,7 +98,7 @@ def command(variant: str, words: str) -> Iterator[Any]:
 
 PARTS: dict[str, Callable[[], Iterator[Any]]] = {
     **{f"games.{variant}.{agent}": partial(games, variant, agent, 64) for variant in VARIANTS for agent in AGENTS},
-    # At few tables the engine has other code than at many.
+    # With few games the engine takes other paths than with many.
     **{f"few-games.{variant}.greedy": partial(games, variant, "greedy", 4) for variant in VARIANTS},
     "few-games.hebei.search?rollouts=8": partial(games, "hebei", "search?rollouts=8", 2),
     "evaluation.hebei": partial(evaluation, "hebei"),
@@ -112,7 +113,7 @@ def fingerprint(part: Callable[[], Iterator[Any]]) -> str:
 
 
 def main() -> int:
-    """Print, save or compare; the exit status."""
+    """Print, save or compare the digests, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", metavar="PREFIX", help="parts whose names begin with this")
     parser.add_argument("--save", type=Path, metavar="FILE", help="also write the lines to a file")

@@ -1,18 +1,17 @@
-"""Fit numbers that agents are shipped with, and put them where the agents read them (or into another file, --out).
+"""Fit the numbers that are shipped with agents, and write them where the agents read them (or to --out).
 
-`python -m tools.fit value-model VARIANT` learns the network of the agent `value`, in rounds of three steps: play hands
-with one agent in all seats, first the reference agent (or --player) and then the learned one; learn from all hands up
-to now; try the result against the reference agent, with several margins, on deals that are used for nothing else. The
-best round is written, beside the networks of the other variants.
+`python -m tools.fit value-model VARIANT` trains the network of the agent `value` in rounds of three steps. First it
+plays hands with one agent in all seats: the reference agent (or --player) in the first round, the trained one later.
+Then it trains on all hands so far. At last it plays the result against the reference agent, with several margins, on
+deals that are used for nothing else. The best result is written, beside the networks of the other variants.
 
-`python -m tools.fit folding VARIANT` measures what the agent `folding` weighs: chances of hands, and who waits for
-what, in hands of the reference agent.
+`python -m tools.fit folding VARIANT` fits the model of the agent `folding` on hands of the reference agent: the
+probability that a hand is won, and who waits for what.
 
 `python -m tools.fit opponent-hands [VARIANT ...]` counts how far hands of the reference agent are from a win, by
-discards and melds, in every variant or in those: what `search` needs for worlds that look like games.
+discards and melds, in the variants named or in all. `search` needs these counts to draw realistic worlds.
 
-`python -m tools.fit critic VARIANT` learns what hands of the shipped policy will bring, which `search` asks at its
-horizon.
+`python -m tools.fit critic VARIANT` trains a critic on hands of the shipped policy. `search` asks it at its horizon.
 """
 
 from __future__ import annotations
@@ -60,18 +59,19 @@ HIDDEN = (64, 32)
 BATCH = 2048
 LEARNING_RATE = 2e-3
 LEAST_SPREAD = 0.05
-HELD_OUT = 10  # one hand in ten is held out of learning, to measure how good the numbers are
+HELD_OUT = 10  # one hand in ten is held out of training, to measure how good the numbers are
 SEED_OF_TUNING = 5_000
-DEAL_INS_COUNT = 2.0  # weight of the rare deal-ins among what is learned
-GAMES = 2048  # that are played at once
-SHARE = 0.5  # of the decisions that are kept: those of one hand have much in common
-SHARE_OF_PAIRS = 0.1  # of a discard and a seat that may wait for it
-STEP_BACK = 0.25  # of the explored decisions, those that may leave the hand farther from a win than it could be
+DEAL_INS_COUNT = 2.0  # weight of the rare deal-ins in the loss
+GAMES = 2048  # games that are played at once
+SHARE = 0.5  # share of the decisions that are kept: those of one hand have much in common
+SHARE_OF_PAIRS = 0.1  # share of the pairs of a discard and a seat that may wait for it
+STEP_BACK = 0.25  # share of the explored decisions that may leave the hand farther from a win than necessary
 
 Experience = dict[str, NDArray[Any]]
-"""m decisions: ``numbers`` [m, F] float16 (`Afterstates.numbers`); ``win`` [m] bool the seat won the hand;
-``points_of_win`` [m] float32 sigma that its win brought, 0 without one; ``deal_in`` [m] bool the discard was won on at
-once; ``points`` [m] float32 sigma from there to the end of the hand; ``hand`` [m] its number."""
+"""m decisions: ``numbers`` [m, F] float16 (`Afterstates.numbers`); ``win`` [m] bool whether the seat won the hand;
+``points_of_win`` [m] float32 what its win brought in sigma, 0 without a win; ``deal_in`` [m] bool whether the discard
+was won on at once; ``points`` [m] float32 points from the decision to the end of the hand in sigma; ``hand`` [m] the
+number of the hand."""
 
 
 def main() -> None:
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
-    """Learn, print what each round came to, and return the arrays of the best with those of other variants."""
+    """Train, print the result of each round, and return the arrays of the best one with those of other variants."""
     rules = VARIANTS[options.variant]
     agent = reference_agent(rules) if options.player is None else make_agent(options.player)
     best, most = None, -np.inf
@@ -138,12 +138,12 @@ def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
 
 
 def written(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file, none if there is no such file."""
+    """Return the arrays of a file; an empty dictionary if there is no such file."""
     return read_arrays(path.read_bytes(), MOST_BYTES) if path.exists() else {}
 
 
 def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
-    """Return sigma a hand of an agent against the reference agent in all other seats."""
+    """Return the sigma per hand that an agent wins against the reference agent in all other seats."""
     agents = [agent, reference_agent(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), useful_weights(rules) is not None
     found = measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off)
@@ -151,7 +151,7 @@ def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
 
 
 def fitting_seed(*numbers: int) -> int:
-    """Return a seed for hands that something is fitted to: other ones than `mahjong-env train` learns from."""
+    """Return a seed for hands of a fit, which differ from all hands that `mahjong-env train` learns from."""
     return training_seed(int.from_bytes(b"fitted"), *numbers)
 
 
@@ -162,8 +162,8 @@ def joined(parts: list[Experience]) -> Experience:
 def collect(rules: Rules, agent: Agent, *, hands: int, seed: int, explored: float) -> Iterator[Experience]:
     """Play hands with one agent in all seats, 2048 at a time, and keep half of its decisions.
 
-    At a share of the decisions, `explored`, some other near action is played, so that what is usually not done is known
-    too.
+    At a share of the decisions, `explored`, another action that leaves the hand near is played, so that the results of
+    unusual actions are known as well.
     """
     for number in range(-(-hands // GAMES)):
         rng = np.random.default_rng([seed, number])
@@ -176,7 +176,7 @@ def play(rules: Rules, agent: Agent, rng: np.random.Generator, first: int, explo
     numbers: list[NDArray[np.float16]] = []
     kept = [np.zeros((3, 0), np.int64)]  # game, person, the person's points before the decision
     size, deal_ins = 0, [np.zeros(0, np.int64)]
-    last_discard = np.full(GAMES, -1)  # the kept decision that each game's last discard was, -1 for none
+    last_discard = np.full(GAMES, -1)  # the number of the kept decision that was each game's last discard, -1 for none
 
     def choose(live: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
         nonlocal size
@@ -203,7 +203,7 @@ def play(rules: Rules, agent: Agent, rng: np.random.Generator, first: int, explo
         deal_ins.append(last_discard[ended.game[ended.source == "discard"]])
     game, person, before = np.concatenate(kept, axis=1)
     deal_in = np.zeros(size + 1, np.bool_)
-    deal_in[np.concatenate(deal_ins)] = True  # the last place is for discards that were not kept
+    deal_in[np.concatenate(deal_ins)] = True  # the last element is for discards that were not kept
     return {
         "numbers": np.concatenate(numbers),
         "win": won[game, person] > 0,
@@ -215,7 +215,7 @@ def play(rules: Rules, agent: Agent, rng: np.random.Generator, first: int, explo
 
 
 def explore(view: View, actions: NDArray[np.int64], rng: np.random.Generator, share: float) -> None:
-    """Replace a share of the actions by others that leave the hand as near, seldom by those that leave it farther."""
+    """Replace a share of the actions by others that leave the hand as near, or rarely by ones that leave it farther."""
     mask = view.action_mask
     rows = np.flatnonzero((rng.random(len(view)) < share) & ~mask[:, WIN] & (mask.sum(axis=1) > 1))
     if not rows.size:
@@ -232,7 +232,7 @@ def explore(view: View, actions: NDArray[np.int64], rng: np.random.Generator, sh
 
 
 def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> OutcomeNetwork:
-    """Fit the network, and print how well it foresees hands that it has not learned from."""
+    """Fit the network, and print how well it predicts held-out hands."""
     torch.manual_seed(seed)
     first = experience["numbers"][:200_000].astype(np.float32)
     middle, spread = first.mean(axis=0), np.maximum(first.std(axis=0), LEAST_SPREAD)
@@ -254,7 +254,7 @@ def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> Out
         loss.backward()
         optimiser.step()
         schedule.step()
-    # The first layer shifts and scales numbers as they are.
+    # The first layer takes over the shift and the scale, so that the network takes unscaled numbers.
     parts = [part.detach().numpy().copy() for part in network.parameters()]
     weights, biases = parts[::2], parts[1::2]
     weights[0] = weights[0] / spread
@@ -265,9 +265,11 @@ def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> Out
 
 
 def goals_of(known: Experience) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return [m, 5] win, its points, deal-in, points from now on, points that are neither of a win nor of a deal-in.
+    """Return the targets of the network, and variances.
 
-    And [3] the variances of the points of wins, after deal-ins, and of the rest; 1 where there are too few.
+    Returns:
+        [m, 5] win, its points, deal-in, points from now on, and points that come neither from a win nor from a deal-in;
+        and [3] the variances of the points of wins, of those after deal-ins, and of the rest, 1 if there are too few.
     """
     rest = np.where(known["deal_in"], 0, known["points"] - known["points_of_win"])
     columns = [known[name] for name in ("win", "points_of_win", "deal_in", "points")]
@@ -278,7 +280,7 @@ def goals_of(known: Experience) -> tuple[NDArray[np.float32], NDArray[np.float32
 
 
 def loss_of(found: Tensor, goals: Tensor, variances: NDArray[np.float32]) -> Tensor:
-    """Return how far predictions are off: chances by cross-entropy, points by squares in units of their variance."""
+    """Return the loss: cross-entropy for probabilities, squared errors in units of their variance for points."""
     chance = functional.binary_cross_entropy_with_logits
     win, deal_in = goals[:, 0], goals[:, 2]
     of_win, of_deal_in, of_rest = ((found[:, column] - goals[:, column]) ** 2 for column in (1, 3, 4))
@@ -307,7 +309,7 @@ def report(network: OutcomeNetwork, known: Experience) -> None:
 
 
 def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
-    """Learn, print how well hands that it has not learned from are foreseen, and return the arrays of all variants."""
+    """Train, print how well the critic predicts held-out hands, and return the arrays of all variants."""
     rules, network = VARIANTS[options.variant], PolicyAgent(options.variant).network
     unit, luck, parts = sigma(rules), useful_weights(rules), max(1, options.hands // GAMES)
 
@@ -335,10 +337,10 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
             schedule.step()
     layers = [layer for layer in critic.layers if isinstance(layer, nn.Linear)]
     weights, biases = ([getattr(layer, name).detach().numpy().T for layer in layers] for name in ("weight", "bias"))
-    # The first layer takes inputs as they are, and the last one gives points.
+    # The first layer takes unscaled inputs, and the last one gives points.
     weights[0] = weights[0] * critic_scales(rules.people - 1)[:, None]
     weights[-1], biases[-1] = weights[-1] * unit, biases[-1] * unit
-    # It is measured as it is kept, in half precision.
+    # The critic is measured as it is stored, in half precision.
     kept_weights, kept_biases = (
         [array.astype(np.float16).astype(np.float32) for array in arrays] for arrays in (weights, biases)
     )
@@ -353,7 +355,7 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
 
 
 def fit_folding(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
-    """Fit, print how well hands that it was not fitted on are foreseen, and return the arrays, others' beside them."""
+    """Fit, print how well the model predicts held-out hands, and return the arrays of all variants."""
     rules = VARIANTS[options.variant]
     parts = range(-(-options.hands // GAMES))
     known, points = zip(*(look_into_hands(rules, [options.seed, part]) for part in parts), strict=True)
@@ -386,7 +388,7 @@ def of_facts(facts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def danger_of(known: Experience, model: FoldingModel) -> NDArray[Any]:
-    """Return [m] how probably the discards that were played are won on."""
+    """Return [m] the probabilities that the discards that were played are won on."""
     waits = of_facts(known["played"].reshape(-1, known["played"].shape[-1]), model.waits)
     return model.scale * (1 - np.prod(1 - waits.reshape(known["there"].shape) * known["there"], axis=1))
 
@@ -411,13 +413,14 @@ def logistic(facts: NDArray[Any], label: NDArray[Any], *, ridge: float = 1.0, st
 
 
 def look_into_hands(rules: Rules, seed: list[int]) -> tuple[Experience, NDArray[Any]]:
-    """Play `GAMES` hands of the reference agent, and look behind some of its discards.
+    """Play `GAMES` hands of the reference agent, and record the hidden hands at some of its discards.
 
     Returns:
-        For m discards ``hand`` [2 m, W], with and without the acceptance, and ``won`` [2 m] the hand in the end;
-        ``played`` [m, 3, F] of the other slots and the discard, ``there`` [m, 3] whether somebody sits there,
-        ``deal_in`` [m]; and for k pairs of a slot and a legal discard ``seat`` [k, F] and ``waits`` [k].
-        And [3, 2] points, and their number, of seats that have won, have dealt in, neither.
+        For m discards: ``hand`` [2 m, W] the facts of the hand, with and without the acceptance; ``won`` [2 m] whether
+        it was won in the end; ``played`` [m, 3, F] the facts of the other slots and the discard; ``there`` [m, 3]
+        whether somebody sits there; ``deal_in`` [m]. For k pairs of a slot and a legal discard: ``seat`` [k, F] and
+        ``waits`` [k]. And [3, 2] the sum of the points, and the number, of seats that have won, have dealt in, or
+        neither.
     """
     rng, agent = np.random.default_rng(seed), reference_agent(rules)
     engine = make_engine(rules, GAMES, seed=fitting_seed(*seed))
@@ -490,7 +493,7 @@ def count_opponent_hands(options: argparse.Namespace) -> dict[str, NDArray[Any]]
 
 
 def count(rules: Rules, hands: int, seed: int) -> NDArray[np.uint32]:
-    """Count the opponents' hands at each turn: [25, 6, 10] by discards, melds and tiles short."""
+    """Return [25, 6, 10] the number of opponents' hands at each turn, by discards, melds and tiles that they lack."""
     counts = np.zeros((25, 6, 10), np.uint32)
     for part in range(-(-hands // 1024)):
         engine = make_engine(rules, 1024, seed=fitting_seed(seed, part))
@@ -500,7 +503,7 @@ def count(rules: Rules, hands: int, seed: int) -> NDArray[np.uint32]:
 
 
 def opponent_hands(engine: Engine, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Return, for each step of games of the reference agent, [n, 3] discards, melds and tiles short of opponents."""
+    """Return [n, 3] the opponents' discards, melds and lacking tiles, for each step of games of the reference agent."""
     rules, state, policy = engine.rules, engine.state, reference_agent(engine.rules)
     seen = []
 

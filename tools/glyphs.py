@@ -1,9 +1,9 @@
-"""Takes the outlines of the characters that pictures use out of two fonts: ``python tools/glyphs.py``.
+"""Extract the outlines of the characters that pictures use from two fonts: ``python tools/glyphs.py``.
 
-Pictures hold outlines and no text, so that they look the same everywhere, without any font installed. The outlines
-come from Noto Serif CJK TC Bold (Chinese) and Noto Sans Bold (Latin), both under the SIL Open Font License; its text
-is in ``OFL.txt`` beside ``glyphs.json``. Needs fonttools, and the two fonts (on Debian ``fonts-noto-cjk`` and
-``fonts-noto-core``).
+Pictures contain outlines instead of text, so that they look the same everywhere, without any font installed. The
+outlines come from Noto Serif CJK TC Bold (Chinese) and Noto Sans Bold (Latin), both under the SIL Open Font License,
+whose text is in ``OFL.txt`` beside ``glyphs.json``. The command needs fonttools and the two fonts (on Debian
+``fonts-noto-cjk`` and ``fonts-noto-core``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OUTPUT = Path(__file__).parents[1] / "mahjong_env" / "drawing" / "glyphs.json"
 
 
 def outlines(font: Any, characters: str) -> dict[str, list[Any]]:
-    """Return for each character of a font its advance and its outline, in units of which 1000 are the font size."""
+    """Return the advance and the outline of each character of a font, in thousandths of the font size."""
     from fontTools.pens.svgPathPen import SVGPathPen
     from fontTools.pens.transformPen import TransformPen
 

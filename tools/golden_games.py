@@ -1,7 +1,7 @@
 """Writes one short game of each variant, move by move in words and tile notation: ``make golden``.
 
-The games are read by people who want to follow the rules at a table, and compared by test_golden.py, so that no
-change of engine or agent goes unseen.
+The games are for people who want to follow the rules at a table. test_golden.py also compares them, so that no change
+of the engine or an agent goes unnoticed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from mahjong_env.state.arrays import Phase
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 SEEDS = {"wuhan": 5, "hangzhou": 97, "hebei": 22, "taiwan": 2, "fuzhou": 0, "mcr": 142}
-"""Seeds of games that end in a win with several rows, after claims and not too late."""
+"""The seeds of games that end in a win with several rows, after claims and not too late."""
 
 
 class Storyteller:
-    """Plays one game with greedy agents and tells it."""
+    """Plays one game with greedy agents and tells it in words."""
 
     def __init__(self, variant: str, seed: int) -> None:
         self.engine = mahjong_env.make_engine(variant, 1, seed=seed, start="first")
@@ -36,7 +36,7 @@ class Storyteller:
         self.flowers = self.state.flowers[0].copy()
 
     def story(self) -> str:
-        """The whole game."""
+        """Return the whole game."""
         return "\n".join([*self.opening(), "", "Play", *self.moves(), ""])
 
     # --- the parts ------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class Storyteller:
             yield from self.consequences(self.engine.step([action]))
 
     def move(self, action: int) -> str:
-        """What the seat to act does, and what it holds then."""
+        """Return what the seat to act does, and what it holds when it decides."""
         state, seat, name = self.state, int(self.state.actor[0]), mahjong_env.ACTIONS[action]
         if int(state.phase[0]) != Phase.TURN:
             return f"seat {seat} {self.answer(name)}"
@@ -89,7 +89,7 @@ class Storyteller:
         return f"seat {seat} {opened}{first}, {does}   [{self.hand(seat)}]"
 
     def answer(self, name: str) -> str:
-        """What a seat says to an offered tile."""
+        """Return what a seat answers to an offered tile."""
         kind = int(self.state.offered[0])
         legal = [mahjong_env.ACTIONS[option] for option in np.flatnonzero(self.engine.action_mask[0])]
         offer = ", ".join(option for option in legal if option != "pass")
@@ -127,7 +127,7 @@ class Storyteller:
         return ", ".join(f"seat {seat} {int(amount):+d}" for seat, amount in enumerate(amounts))
 
     def hand(self, seat: int) -> str:
-        """Concealed tiles and melds."""
+        """Return the concealed tiles and the melds of a seat."""
         state = self.state
         text = tiles_text(np.repeat(np.arange(34), state.hand[0, seat]))
         places = range(int(state.num_melds[0, seat]))

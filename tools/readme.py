@@ -1,6 +1,6 @@
-"""Generated tables in pages written by hand: ``make readme`` writes them anew, the tests compare them.
+"""Writes the generated tables in pages that are otherwise written by hand: ``make readme``; the tests compare them.
 
-A page has a hole for a table: a line ``<!-- table: NAME -->``, then the table, then ``<!-- end -->``.
+A table stands in a page between a line ``<!-- table: NAME -->`` and a line ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HOLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def variants_table(head: str, yes: str, no: str, *, english: bool) -> str:
-    """The variants and what is special about them, read off their rules; the headings are separated by bars."""
+    """Return the table of the variants with their properties, from their rules; ``head`` has bars between headings."""
     lines = [f"| {head} |", "|" + "---|" * (head.count("|") + 1)]
     for name, rules in sorted(mahjong_env.VARIANTS.items()):
         wild = yes if rules.has_wild else no
@@ -45,14 +45,14 @@ def variants_table(head: str, yes: str, no: str, *, english: bool) -> str:
 
 
 def pieces_table(pieces: tuple[Any, ...]) -> str:
-    """The planes of an observation."""
+    """Return the table of the pieces of an observation."""
     lines = ["| piece | planes | meaning |", "|---|---|---|"]
     lines += [f"| `{piece.name}` | {piece.planes} | {piece.meaning} |" for piece in pieces]
     return "\n".join(lines)
 
 
 def facts_table() -> str:
-    """The facts, with their places in the piece "facts"."""
+    """Return the table of the facts, with their places in the piece "facts"."""
     lines = ["| places | fact | meaning |", "|---|---|---|"]
     for fact in mahjong_env.OBSERVATION_FACTS:
         at = FACT_PLACES[fact.name]
@@ -64,13 +64,13 @@ def facts_table() -> str:
 
 
 def events_table() -> str:
-    """What events are, and what their numbers mean."""
+    """Return the table of the events, with what their numbers mean."""
     rows = [f"| {code} | {meaning} |" for code, meaning in mahjong_env.EVENTS.items()]
     return "\n".join(["| code | what happened, and the third, fourth and fifth numbers |", "|---|---|", *rows])
 
 
 def actions_table() -> str:
-    """The actions by their numbers: runs of names that differ in the tile alone are one line."""
+    """Return the table of the actions by number; successive names that differ only in the tile share a line."""
     lines, names = ["| numbers | actions |", "|---|---|"], mahjong_env.ACTIONS
     verbs = [name.rpartition(" ")[0] if name[-1] in "mpsz" else name for name in names]
     first = 0
@@ -84,7 +84,7 @@ def actions_table() -> str:
 
 
 def names_table() -> str:
-    """Everything public in `mahjong_env`, with the first sentence of its docstring where it has one of its own."""
+    """Return the table of everything public in `mahjong_env`, with the first paragraph of its docstring."""
     lines = ["| name | what it is |", "|---|---|"]
     for name in sorted(mahjong_env.__all__, key=lambda name: (name.isupper(), name.lower())):
         thing = getattr(mahjong_env, name)
@@ -94,7 +94,7 @@ def names_table() -> str:
 
 
 def arguments_table() -> str:
-    """The arguments of the environments, with what their docstrings say of them."""
+    """Return the table of the arguments of the environments, with their meanings from the docstrings."""
     makers = {"`env()`": MahjongAEC, "`gymnasium.make`": SingleSeatEnv, "`make_vec`": MahjongVectorEnv}
     takes = {name: inspect.signature(maker).parameters for name, maker in makers.items()}
     meanings = {name: _meanings(maker) for name, maker in makers.items()}
@@ -114,7 +114,7 @@ def arguments_table() -> str:
 
 
 def _meanings(maker: Callable[..., object]) -> dict[str, str]:
-    """What the section Args of the docstring of a function or constructor says of each argument."""
+    """Return the meaning of each argument in the section Args of the docstring of a function or constructor."""
     text = (
         (inspect.getdoc(maker.__init__ if isinstance(maker, type) else maker) or "")
         .partition("Args:\n")[2]
@@ -126,7 +126,7 @@ def _meanings(maker: Callable[..., object]) -> dict[str, str]:
 
 
 def standings() -> Rows:
-    """What is known of the strength of agents."""
+    """Return what has been measured of the strength of agents."""
     return Kept.read(ROOT / "docs" / "standings.json").rows
 
 
@@ -166,17 +166,17 @@ TABLES = {
 
 
 def with_tables(text: str) -> str:
-    """A page with its tables made anew."""
+    """Return a page with its tables made anew."""
     return _HOLE.sub(lambda hole: f"{hole[1]}{TABLES[hole[2]]()}\n{hole[3]}", text)
 
 
 def tables_in(text: str) -> list[str]:
-    """The names of the tables that a page has room for."""
+    """Return the names of the tables in a page."""
     return [hole[2] for hole in _HOLE.finditer(text)]
 
 
 def code_blocks(language: str, page: Path = README) -> list[str]:
-    """The code blocks of one language."""
+    """Return the code blocks of one language in a page."""
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 

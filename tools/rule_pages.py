@@ -1,6 +1,6 @@
-"""The rule pages of docs/rules and the glossary: ``make rules`` writes them, test_page.py compares them.
+"""Writes the rule pages of docs/rules, and tables of the glossary: ``make rules``; test_page.py compares them.
 
-The pages are the pages that are shipped with the package, filled with the default rules of each variant.
+The pages are those that are shipped with the package, filled in with the default rules of each variant.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NOTE = "<!-- Made by `make rules` from {source}; change that file. -->\n\n"
 
 @cache
 def pages() -> dict[str, str]:
-    """The text of each page by its file name."""
+    """Return the text of each page by its file name."""
     made = {}
     for language, common in COMMON.items():
         suffix = ".md" if language == "en" else f".{language}.md"
@@ -37,12 +37,12 @@ def pages() -> dict[str, str]:
 
 
 def without_tones(reading: str) -> str:
-    """Pinyin in plain letters: the order of the table."""
+    """Return Pinyin in plain letters, by which the table is ordered."""
     return "".join(letter for letter in normalize("NFD", reading) if letter.isascii())
 
 
 def rows_by_chinese_name(language: str = "en") -> str:
-    """The scoring rows of all variants, one line for each Chinese name."""
+    """Return a table of the scoring rows of all variants, with one line for each Chinese name."""
     named: dict[str, tuple[str, dict[str, list[str]]]] = {}
     for rules in mahjong_env.VARIANTS.values():
         for row in rules.rows:
@@ -65,7 +65,7 @@ def rows_by_chinese_name(language: str = "en") -> str:
 
 
 def glossary(text: str, language: str = "en") -> str:
-    """A glossary with its table of rows made anew."""
+    """Return a glossary with its table of rows made anew."""
     before, start, rest = text.partition("<!-- table: rows -->\n")
     _, end, after = rest.partition("<!-- end -->")
     assert end, "the glossary has no place for the table of rows"
@@ -73,7 +73,7 @@ def glossary(text: str, language: str = "en") -> str:
 
 
 def out_of_date(folder: Path) -> list[str]:
-    """Pages in a folder that are not what they would be if they were made now."""
+    """Return the names of the pages in a folder that differ from those that would be made now."""
     wanted = pages()
     found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
     return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))

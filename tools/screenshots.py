@@ -1,6 +1,7 @@
-"""Screenshots of the documentation: ``make screenshots``. Needs Chromium with its driver, selenium, rich and Pillow.
+"""Takes the screenshots of the documentation: ``make screenshots``.
 
-The same seeds give the same games; letters depend on the fonts of the machine, so that no test compares them.
+It needs Chromium with its driver, selenium, rich and Pillow. The same seeds give the same games, but the letters depend
+on the fonts of the machine, so that no test compares the pictures.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ REVIEW_SEED = 12
 
 
 def shot(browser: Any) -> Image.Image:
-    """What the browser shows."""
+    """Return what the browser shows."""
     return Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
 
 
 def save(name: str, *pictures: Image.Image) -> None:
-    """Write pictures side by side, with few colours, so that the file is small."""
+    """Write pictures side by side into one file, with few colours to keep it small."""
     gap = 16 * (len(pictures) > 1)
     size = sum(one.width + gap for one in pictures) - gap, max(one.height for one in pictures)
     page, left = Image.new("RGB", size, "white"), 0
@@ -58,7 +59,7 @@ def save(name: str, *pictures: Image.Image) -> None:
 
 
 def play_pages() -> None:
-    """The page on which a person plays: wide with a hint, narrow at a claim, at the end of a hand and of the match."""
+    """Take the play page: wide with a hint; narrow at a claim, at the end of a hand and at the end of the match."""
     rules, agent = mahjong_env.rules("wuhan"), make_agent("greedy")
 
     def new_match() -> PersonsMatch:
@@ -85,7 +86,7 @@ def play_pages() -> None:
 
 
 def steps(browser: Any, url: str, is_there: Callable[[list[str], int], bool]) -> None:
-    """Play as greedy does until something is there."""
+    """Play as the greedy agent does until a condition on the legal actions and the number of answers is true."""
     if url:
         browser.get(url)
         wait(browser, READY)
@@ -94,7 +95,7 @@ def steps(browser: Any, url: str, is_there: Callable[[list[str], int], bool]) ->
 
 
 def recorded(variant: str, seed: int, names: list[str], *, agent: str = "greedy", hands: int = 1) -> GameRecord:
-    """A match of one agent in all seats, under these names, with what it thought of its choices."""
+    """Return a match of one agent in all seats, under the given names, with its reasons for its choices."""
     engine, rng = mahjong_env.make_engine(variant, 1, seed=seed, num_hands=hands), np.random.default_rng(seed)
     player, records = make_agent(agent), list[GameRecord]()
     recorder = Recorder(engine, records.append, agents=names, thoughts=agent != "greedy")
@@ -104,7 +105,7 @@ def recorded(variant: str, seed: int, names: list[str], *, agent: str = "greedy"
 
 
 def viewer_pages(folder: Path) -> None:
-    """The viewer, wide at a choice with what the agent thought, narrow at the end of a hand."""
+    """Take the viewer, wide and narrow, at the end of a hand that somebody wins."""
     page = folder / "page.html"
     record = recorded("hangzhou", 21, ["greedy", "greedy", "you", "greedy"], hands=2)
     page.write_text(viewer_html(record), encoding="utf-8")
@@ -121,13 +122,13 @@ def viewer_pages(folder: Path) -> None:
 
 
 def viewer_moves(folder: Path) -> None:
-    """The end of a hand in the viewer as a moving picture: four policies, and what each of them thought."""
+    """Take the end of a hand of four policies in the viewer, with the reasons of each, as an animated picture."""
     page = folder / "moving.html"
     record = recorded("wuhan", MOVING_SEED, ["policy"] * 4, agent="policy:wuhan")
     page.write_text(viewer_html(record), encoding="utf-8")
     with chromium(MOVING) as browser:
         browser.get(page.as_uri())
-        # A real window is smaller than it was asked to be.
+        # A real window is smaller than the size that was asked for.
         metrics = {"width": MOVING[0], "height": MOVING[1], "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         count = browser.execute_script(
@@ -145,7 +146,7 @@ def viewer_moves(folder: Path) -> None:
 
 
 def review_page(folder: Path) -> None:
-    """A review at the choice that cost most, with the answer."""
+    """Take a review at the discard that cost most, with the answer shown."""
     record = recorded("wuhan", REVIEW_SEED, ["you", "greedy", "greedy", "greedy"])
     study = Review(ReviewConfig(review=True, seat=0), record)
     page = folder / "review.html"
@@ -161,7 +162,7 @@ def review_page(folder: Path) -> None:
 
 
 def terminal(folder: Path) -> None:
-    """The table on a terminal that has colours."""
+    """Take the table on a terminal with colours."""
     engine, rng = mahjong_env.make_engine("wuhan", 1, seed=3, num_hands=4), np.random.default_rng(3)
     agent = make_agent("greedy")
     for _ in range(66):

@@ -1,7 +1,7 @@
-"""The pages of docs/variants: ``make rules`` writes them, test_site.py compares them with what the code says now.
+"""Writes the pages of docs/variants: ``make rules``; test_site.py compares them with the code.
 
-Standings and speeds are read off docs/leaderboard.md (`mahjong-env leaderboard --readme`) and docs/performance.md (what
-``make bench`` has printed).
+Standings and speeds are taken from docs/leaderboard.md (`mahjong-env leaderboard --readme`) and docs/performance.md
+(the output of ``make bench``).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _BLOCK = re.compile(r"```text\n(.*?)\n```", re.DOTALL)
 
 
 def pages() -> dict[str, str]:
-    """The text of each page by its file name."""
+    """Return the text of each page by its file name."""
     return {f"{name}.md": page(rules) for name, rules in sorted(mahjong_env.VARIANTS.items())}
 
 
 def page(rules: Rules) -> str:
-    """Everything about one variant on one page, or where it stands."""
+    """Return the page of one variant, which says everything about it or links to where it is said."""
     told = dict(sections(variant_page(rules)))
     parts = [
         NOTE.format(source=f"mahjong_env/variants/{rules.name}.md"),
@@ -76,7 +76,7 @@ def page(rules: Rules) -> str:
 
 
 def wrapped(part: str) -> str:
-    """Prose in lines of at most 120 characters; tables, lists, code and headings as they are."""
+    """Return a part with its prose in lines of at most 120 characters; tables, lists, code and headings unchanged."""
     if not part[:1].isalnum() and not part.startswith("["):
         return part
     if "\n|" in part:  # a table with a paragraph before it
@@ -89,13 +89,13 @@ def wrapped(part: str) -> str:
 
 
 def to_rules(text: str, rules: Rules) -> str:
-    """Links within the page of rules lead there from here."""
+    """Return text of the page of rules with its links changed so that they lead there from docs/variants."""
     text = re.sub(r"\]\(#", f"](../rules/{rules.name}.md#", text)
     return re.sub(r"\]\(([a-z]+\.md)", r"](../rules/\1", text)
 
 
 def picture(rules: Rules) -> str:
-    """A table of the variant, for light and for dark surroundings."""
+    """Return the markup of a picture of the variant's table, for light and dark pages."""
     file = f"../pictures/{rules.name}"
     return f"""<picture>
   <source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">
@@ -105,7 +105,7 @@ def picture(rules: Rules) -> str:
 
 
 def usage(rules: Rules) -> str:
-    """The ways in which the variant is made."""
+    """Return the code that makes the variant's engine and environments."""
     name, version = rules.name, rules.version
     return f"""```python
 import gymnasium
@@ -120,7 +120,7 @@ seat = gymnasium.make("{gymnasium_id(name, version)}", opponents="greedy")  # on
 
 
 def specification(rules: Rules) -> str:
-    """The figures of the variant, read off its rules."""
+    """Return a table of the variant's properties, taken from its rules."""
     name, version, (planes, kinds) = rules.name, rules.version, SHAPE
     lines = {
         "name": f"`{name}`",
@@ -144,7 +144,7 @@ def specification(rules: Rules) -> str:
 
 
 def rows(rules: Rules, told: dict[str, str]) -> str:
-    """Every scoring row with what it is worth, when it counts, and an example in tiles."""
+    """Return a table of the scoring rows: what each is worth, when it counts, and an example in tiles."""
     lines = ["| row | worth | when | a hand |", "|---|---|---|---|"]
     for row in rules.rows:
         link = f"[{row.name}](../rules/{rules.name}.md#{anchor(row.name)})"
@@ -154,7 +154,7 @@ def rows(rules: Rules, told: dict[str, str]) -> str:
 
 
 def hand_in_a_line(block: str) -> str:
-    """The tiles of a drawn hand: concealed, melds, flowers, and the tile that it wins on."""
+    """Return the tiles of an example in one line: concealed tiles, melds, flowers, and the winning tile."""
     found: dict[str, list[str]] = {}
     for line in block.splitlines():
         label, _, rest = line.partition("  ")
@@ -166,14 +166,14 @@ def hand_in_a_line(block: str) -> str:
 
 
 def unclear(rules: Rules) -> str:
-    """The open questions of the source, each a link to its section."""
+    """Return a list of the unclear places of the source, each a link to its section."""
     section = re.search(r"^## Where the source.*?(?=^## |\Z)", variant_page(rules), re.MULTILINE | re.DOTALL)
     names = re.findall(r"^### (.+)$", section[0] if section else "", re.MULTILINE)
     return "".join(f"* [{name}](../rules/{rules.name}.md#{anchor(name)})\n" for name in names)
 
 
 def seen(rules: Rules) -> str:
-    """What is special about the observation and the actions."""
+    """Return what is special about the variant's observations and actions."""
     marks = [f"`mark_{number}` is `{name}`" for number, name in enumerate(rules.marks)]
     own = f" Of the facts that a variant counts for each seat, {' and '.join(marks)} here." if marks else ""
     return (
@@ -183,7 +183,7 @@ def seen(rules: Rules) -> str:
 
 
 def rewards(rules: Rules, told: dict[str, str]) -> str:
-    """What is paid, and where it is written down."""
+    """Return what rewards are, with links to the rules of payment."""
     names = ["What a hand is worth", "Who pays", "Kongs are paid at once"]
     links = [f"[{name}](../rules/{rules.name}.md#{anchor(name)})" for name in names if name in told]
     return (
@@ -193,7 +193,7 @@ def rewards(rules: Rules, told: dict[str, str]) -> str:
 
 
 def versions(rules: Rules) -> str:
-    """The line of version history of the page of rules, and where errata are listed."""
+    """Return the version history from the page of rules, and where errata are listed."""
     intro = " ".join(variant_page(rules).partition("\n## ")[0].split())
     found = list(re.finditer(r"Version \d+[^.]*\.", intro))
     assert found, f"the page of {rules.name} has no version history"
@@ -205,7 +205,7 @@ def versions(rules: Rules) -> str:
 
 
 def standing(rules: Rules) -> str:
-    """The variant's column of the leaderboard, with what is said of all of it."""
+    """Return the variant's column of the leaderboard, with the leaderboard's introduction."""
     block = LEADERBOARD.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip()
     intro, _, table = block.partition("\n\n")
     head, *others = cells(table.partition("\n\n")[0])
@@ -217,7 +217,7 @@ def standing(rules: Rules) -> str:
 
 
 def speed(rules: Rules) -> str:
-    """The variant's rows of the tables of speeds, a line for each way to measure."""
+    """Return the variant's rows of the tables of speeds, one line for each way of measuring."""
     section = PERFORMANCE.read_text(encoding="utf-8").partition("\n## What was measured\n")[2].partition("\n## ")[0]
     lines = []
     for block in section.split("\n\n"):
@@ -227,7 +227,7 @@ def speed(rules: Rules) -> str:
 
 
 def cells(text: str) -> list[list[str]]:
-    """The rows of a table in Markdown, its heading first."""
+    """Return the rows of a Markdown table, with its heading first."""
     lines = [line.strip().strip("|") for line in text.splitlines() if line.startswith("|")]
     found = [[cell.strip() for cell in line.split("|")] for line in lines]
     return [row for row in found if set("".join(row)) - set("-: ")]

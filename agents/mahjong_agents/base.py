@@ -125,5 +125,5 @@ def make_own(kind: Kind, spec: Any) -> Any:
             raise kind.error(f"no {kind.word} is called {spec!r}; valid are {kind.valid()}")
         found = make(kind, spec, maker, None, options)
     if not kind.is_made(found):
-        raise kind.error(f"{found!r} is no {kind.word}; valid are {kind.valid()}")
+        raise kind.error(f"{found!r} cannot be used as {kind.article}; valid are {kind.valid()}")
     return found

@@ -1,8 +1,8 @@
-"""What bots are told: messages that are made of a view alone, so that nothing a seat may not see can be in them.
+"""Messages to bots. They are made only from a view, so that they cannot contain anything a seat may not see.
 
-A *table* is a hand as one seat sees it. Views do not say which table a row continues, and need not: what a seat has
-seen so far (the hand's settings, every tile it has held, the events) is the table. A row continues the table whose
-events its own begin with; where two have seen the same, it is all the same which of them is meant.
+A *table* is a hand as one seat sees it. Views do not say which table a row continues, and need not: a table is what its
+seat has seen so far, that is the hand's settings, every tile it has held, and the events. A row continues the table
+whose events are the beginning of its own. If two tables have seen the same, it does not matter which of them is taken.
 ``bot.schema.json`` describes every message.
 """
 
@@ -21,20 +21,20 @@ from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE
 from mahjong_env.state.arrays import Event, Phase
 
 VERSION: Final = 1
-"""The version of the messages; it moves whenever a bot that was right before could be wrong."""
+"""The version of the messages; raise it whenever a bot that was right before could now be wrong."""
 
 _PHASES: Final = {number: name.lower() for name, number in vars(Phase).items() if name.isupper()}
 _EVENTS: Final = {number: name.lower().replace("_", " ") for name, number in vars(Event).items() if name.isupper()}
 _EVENTS[Event.EXPOSED_KONG] = "kong"
-# The arrays that stay the same for a seat throughout a hand.
+# The arrays of a view that stay the same for a seat throughout a hand.
 _SETTINGS: Final = (
     *("dealer", "round_wind", "house_wind", "streak", "deals_passed_on", "dice", "indicator", "wild"),
     *("hand_in_match", "hands_to_come", "own_person", "person", "sitting_out"),
 )
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=str)
 EVENT_BYTES: Final = 5
-"""Bytes of an event in `Told.events`."""
-# How many tiles of an event's kind its seat has held, or has been given: chows besides.
+"""The number of bytes of an event in `Told.events`."""
+# The number of tiles of an event's kind that its seat has held, or has been given; for chows, of their lowest kind.
 _TILES: Final = np.zeros(256, np.int8)
 _TILES[[Event.PUNG, Event.EXPOSED_KONG, Event.CONCEALED_KONG]] = 3, 4, 4
 _TILES[[Event.CHOW, Event.ADDED_KONG, Event.DISCARD]] = 1
@@ -42,17 +42,23 @@ _CLAIMS: Final = (Event.CHOW, Event.PUNG, Event.EXPOSED_KONG, Event.ADDED_KONG)
 
 
 class Told:
-    """What can be told of the rows of a view.
+    """What bots can be told of the rows of a view.
 
     Attributes:
-        order: [n] the rows in the order in which they are asked, which says nothing of where they stand in a batch.
-        before: [n] what stands for a row's rules and settings, and the tiles that its seat held before its latest draw.
+        order: [n] the rows in the order in which they are asked, which does not reveal their place in a batch.
+        before: [n] bytes that identify a row's rules and settings, and the tiles that its seat held before its latest
+            draw.
         now: [n] the same with that draw.
         events: [n] the events so far, `EVENT_BYTES` each.
     """
 
     def __init__(self, view: View, chance: NDArray[np.float64]) -> None:
-        """Look at a view; ``chance`` [n] is what each row's bot may take its lots from."""
+        """Read a view.
+
+        Args:
+            view: what n seats see.
+            chance: [n] a random number from 0 to below 1 for each row's bot.
+        """
         self.mask, self._view = view.action_mask, view
         self.chance = chance.tolist()
         self.order: list[int] = np.argsort(chance, kind="stable").tolist()
@@ -71,13 +77,13 @@ class Told:
         self._played = {"variant": rules.name, "rules_version": rules.version, "knobs": rules.knobs}
 
     def _of(self, name: str, row: int) -> Any:
-        """An array's row, as plain data."""
+        """Return one row of an array of the view, as plain data."""
         if name not in self._arrays:
             self._arrays[name] = getattr(self._view, name).tolist()
         return self._arrays[name][row]
 
     def start(self, row: int, table: int) -> str:
-        """Begin a table: what stays the same for its seat throughout the hand."""
+        """Return the message that begins a table: what stays the same for its seat throughout the hand."""
         persons = self._of("person", row)
         message = {
             "type": "start",
@@ -95,13 +101,13 @@ class Told:
         return _line(message | {name: self._of(name, row) for name in plain})
 
     def happened(self, row: int, table: int, since: int) -> list[str]:
-        """Tell of the events from number ``since`` on."""
+        """Return the messages about the events from number ``since`` on."""
         events = self.events[row]
         places = range(since * EVENT_BYTES, len(events), EVENT_BYTES)
         return [f'{{"type":"event","table":{table},{_event(events[at : at + EVENT_BYTES])}' for at in places]
 
     def request(self, row: int, table: int, more: int) -> str:
-        """Ask for a decision; ``more`` requests follow without a pause."""
+        """Return the message that asks for a decision; ``more`` requests follow without a pause."""
         hand = self._of("hand", row)
         message: dict[str, Any] = {
             "type": "request",
@@ -124,12 +130,12 @@ class Told:
         return _line(message | {"chance": self.chance[row], "more": more})
 
     def legal(self, row: int) -> list[int]:
-        """The legal actions of a row."""
+        """Return the legal actions of a row."""
         legal: list[int] = np.flatnonzero(self.mask[row]).tolist()
         return legal
 
     def decide(self, row: int) -> int:
-        """Decide for a bot that has not: it passes, or discards what it has drawn, or its last legal discard."""
+        """Return the action taken for a bot that fails: a pass, a discard of the drawn tile, or the last discard."""
         drawn = self._of("drawn", row)
         if self.mask[row, PASS]:
             return PASS
@@ -140,7 +146,7 @@ class Told:
 
 
 def _held(view: View, events: NDArray[np.int8]) -> NDArray[np.int8]:
-    """[n, 34] the tiles of each kind that the seat has ever held, concealed ones: it grows with draws alone."""
+    """Return [n, 34] the concealed tiles of each kind that the seat has ever held; only draws change it."""
     held = view.hand.copy()
     row, at = np.nonzero((events[..., 1] == 0) & (_TILES[events[..., 0]] > 0))
     event, _, kind, detail, _ = events[row, at].T
@@ -155,7 +161,7 @@ def _held(view: View, events: NDArray[np.int8]) -> NDArray[np.int8]:
 
 @cache
 def _event(numbers: bytes) -> str:
-    """An event, from its name on, as the rest of a message."""
+    """Return the rest of an event's message, from the name of the event on."""
     event, seat, kind, detail, giver = np.frombuffer(numbers, np.int8).tolist()
     message: dict[str, Any] = {"event": _EVENTS[event], "seat": seat}
     if event != Event.DRAW:

@@ -1,4 +1,4 @@
-"""Programs that play: a process, the pipes to it, what it says and how it ends."""
+"""Processes of programs that play: the pipes to them, what they say and how they end."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 _END_SECONDS: Final = 1.0
-_HELD: Final = 2**22  # bytes of what a bot says that wait to be read, at most; then it waits itself
-_LONGEST: Final = 2**16  # bytes of a line, if nothing else is said
-_ERRORS: Final = 2000  # bytes of a bot's errors that are kept
-_SHOWN: Final = 5  # their lines in a message
+_HELD: Final = 2**22  # the most bytes of a bot's output that wait to be read; beyond them the bot itself has to wait
+_LONGEST: Final = 2**16  # the most bytes of a line, unless another limit is given
+_ERRORS: Final = 2000  # bytes of a bot's error output that are kept
+_SHOWN: Final = 5  # lines of it that a message shows
 
 
 class BotError(Exception):
-    """What a bot has done wrong, in words."""
+    """A bot has done something wrong; the message says what."""
 
 
 class BotProcess:
-    """A running program and its pipes, which threads serve: it cannot hold anybody up, nor fill the memory.
+    """A running program and its pipes.
 
-    It runs in a process group of its own, which ends with this object or with Python; ``end()`` ends it at once.
+    Threads serve the pipes, so that the program can neither block the caller nor fill the memory. It runs in a process
+    group of its own, which ends with this object or with Python; ``end()`` ends it at once.
     """
 
     def __init__(self, command: str, log: Path | None, log_name: str = "", longest: int = _LONGEST) -> None:
-        """Start it.
+        """Start the program.
 
         Args:
-            command: the program and its arguments, quoted as for a POSIX shell, which is not asked (on Windows as
-                there).
-            log: a folder, in which a file says what was said.
+            command: the program and its arguments, quoted as for a POSIX shell, although no shell is run (on Windows,
+                quoted as is usual there).
+            log: a folder for a file with all that is said; None writes no file.
             log_name: the name of that file; by default the process id.
-            longest: bytes of a line that it may write.
+            longest: the most bytes of a line that the program may write.
 
         Raises:
-            BotError: it cannot be started.
+            BotError: the program cannot be started.
         """
         on_windows = os.name == "nt"
         try:
@@ -74,16 +75,16 @@ class BotProcess:
             thread.start()
 
     def say(self, text: str, *, last: bool = False) -> None:
-        """Send text, without waiting for it to be read; if it is the ``last``, its input ends there."""
+        """Send text without waiting for it to be read; after the ``last`` text, the program's input ends."""
         self._to.put(text.encode())
         if last:
             self._to.put(None)
 
     def line(self, seconds: float, *, may_end: bool = False) -> str | None:
-        """The next line that it writes; None at the end of its output, if it ``may_end``.
+        """Return the next line that the program writes; None at the end of its output, if it ``may_end``.
 
         Raises:
-            BotError: there is none in time, it has ended, or the line has no end.
+            BotError: no line comes in time, the program has ended, or the line is too long.
         """
         try:
             line = self._from.get(timeout=seconds)
@@ -92,7 +93,7 @@ class BotProcess:
         text = line.removesuffix(b"\n")
         if len(text) > self._longest:
             raise BotError(f"it writes a line of more than {self._longest} bytes")
-        if text != line or (text and may_end):  # the last line may have no end
+        if text != line or (text and may_end):  # the last line may lack a newline
             return text.decode(errors="replace")
         self._from.put(b"")
         if may_end:
@@ -100,7 +101,7 @@ class BotProcess:
         raise BotError(f"it has ended ({self.exit()})")
 
     def exit(self) -> str:
-        """How it has ended, in words."""
+        """Return in words how the program has ended."""
         try:
             code = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -108,21 +109,21 @@ class BotProcess:
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def last_errors(self) -> str:
-        """The last lines of what it has written to its standard error, for messages."""
-        if not self.end.alive:  # it has ended, and so does the thread that reads them
+        """Return the last lines that the program has written to its standard error, for messages."""
+        if not self.end.alive:  # the program has ended, and so will the thread that reads them
             self._threads[-1].join(_END_SECONDS)
         lines = bytes(self._errors).decode(errors="replace").strip().splitlines()[-_SHOWN:]
         return ". Its last errors: " + " | ".join(line.strip() for line in lines) if lines else ""
 
 
 def short(said: Any) -> str:
-    """What a bot has said, for messages."""
+    """Return what a bot has said, shortened for messages."""
     text = repr(said)
     return text if len(text) < 200 else f"{text[:200]}..."
 
 
 def _write(pipe: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
-    with suppress(OSError), pipe:  # the process has ended, which its output tells
+    with suppress(OSError), pipe:  # the process has ended, which the reader of its output notices
         while (data := lines.get()) is not None:
             pipe.write(data)
             pipe.flush()
@@ -143,7 +144,7 @@ def _keep_errors(kept: bytearray, note: Callable[[str, str], object], line: byte
 
 
 def _end(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None], said: queue.Queue[bytes]) -> None:
-    """Close its input, and give it a moment to end; then end it, and whatever it has started."""
+    """Close a program's input and give it a moment to end; then kill it and everything that it has started."""
     lines.put(None)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_SECONDS)
@@ -154,13 +155,13 @@ def _end(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None
             os.kill(-process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
-    with suppress(queue.Empty):  # the thread that reads may wait for a place in the queue
+    with suppress(queue.Empty):  # the reading thread may wait for a place in the queue
         while said.get(timeout=_END_SECONDS):
             pass
 
 
 def _log(file: Path | None, who: str, text: str) -> None:
-    """Write down who said what in a file, if there is one; ``text`` is lines of JSON."""
+    """Append what somebody said to a file, if there is one; ``text`` is lines of JSON."""
     if file is None:
         return
     with file.open("a", encoding="utf-8") as log:

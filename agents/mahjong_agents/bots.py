@@ -1,4 +1,4 @@
-"""Bots of any language: programs that are asked in lines of JSON, ``command:./bot --fast`` (docs/bots.md)."""
+"""Bots in any language: programs that answer lines of JSON, ``command:./bot --fast`` (docs/bots.md)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,25 @@ from mahjong_env import ACTIONS, AgentError, View
 _LOGGER: Final = logging.getLogger(__name__)
 _NUMBERS: Final = {name: number for number, name in enumerate(ACTIONS)}
 _START_SECONDS: Final = 60.0
-_AT_ONCE: Final = 64  # requests
-_SPARE: Final = 8  # times the most tables that a bot was asked about at once: those beyond are forgotten
+_AT_ONCE: Final = 64  # requests that are sent together
+# Tables are remembered up to this many times the most that a bot was asked about at once; older ones are forgotten.
+_SPARE: Final = 8
 
 
 class Tables:
-    """Which table a row of a view continues: the one whose seat had seen just what this row's seat had seen before."""
+    """The tables that a bot knows; a row of a view continues the one whose seat had seen what the row's seat had seen.
+
+    A table is a hand as one seat sees it.
+    """
 
     def __init__(self, spare: int) -> None:
-        """Know no table; ``spare`` times the most that were asked about at once are remembered."""
+        """Begin with no table; ``spare`` times the most that were asked about at once are remembered."""
         self._spare = spare
-        self._known: dict[bytes, list[int]] = {}  # the numbers of tables by what was seen, the longest unused first
+        self._known: dict[bytes, list[int]] = {}  # the numbers of tables by what was seen, longest unused first
         self._last = self._most = 0
 
     def take(self, told: Told, row: int) -> tuple[int, int]:
-        """The table that a row continues, and how many of its events were told; a new one, and -1."""
+        """Return the table that a row continues and how many of its events were told; or a new table and -1."""
         before, events = told.before[row], told.events[row]
         whole = before + events
         for length in range(len(whole), len(before) - 1, -EVENT_BYTES):
@@ -46,11 +50,15 @@ class Tables:
         return self._last, -1
 
     def keep(self, told: Told, row: int, table: int) -> None:
-        """Note what has been told of a table."""
+        """Remember what has been told of a table."""
         self._known.setdefault(told.now[row] + told.events[row], []).append(table)
 
     def forget(self, asked: int) -> list[int]:
-        """Forget those that have not been asked about for longest, where they are too many; ``asked`` were, at once."""
+        """Forget the tables unused for longest, if there are too many, and return their numbers.
+
+        Args:
+            asked: how many tables were just asked about at once.
+        """
         self._most = max(self._most, asked)
         spare = sum(map(len, self._known.values())) - self._spare * self._most
         forgotten: list[int] = []
@@ -59,22 +67,22 @@ class Tables:
         return forgotten
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all tables."""
         self._known.clear()
 
 
 class ProgramAgent(ABC):
-    """What agents share that ask programs: options, and what becomes of decisions that fail.
+    """The base class of agents that ask programs: their options, and what becomes of failed decisions.
 
-    A class says in its constructor which options it takes: they are read from the text that names an agent.
+    The constructor of a subclass defines which options can stand in the text that names the agent.
 
-    A decision that a program fails to make (it ends, says nothing in time, or says what is not a legal answer) is made
-    for it: it passes, or discards what it has drawn, or else the last of its legal discards.
+    A program fails to make a decision if it ends, does not answer in time, or gives no legal answer. The decision is
+    then made for it: it passes, or discards the tile just drawn, or else makes the last of its legal discards.
 
     Attributes:
-        name: see the classes.
+        name: see the subclasses.
         games_at_once: see `mahjong_agents.base.games_at_once`.
-        failed: [n] of the latest answers, which were made for it.
+        failed: [n] bool which of the latest decisions were made for the program.
     """
 
     name: str
@@ -84,7 +92,7 @@ class ProgramAgent(ABC):
         self, command: str, milliseconds: int, failures: int, games: int, log: Path | None, **more: Any
     ) -> None:
         if min(milliseconds, games) < 1 or failures < 0:
-            raise AgentError("milliseconds and games are from 1, failures from 0")
+            raise AgentError("milliseconds and games must be at least 1, failures at least 0")
         options = {"milliseconds": milliseconds, "failures": failures, "games": games, "log": log, **more}
         self._made = partial(type(self), **options), (command,)
         self._command, self._seconds, self._limit, self._log = command, milliseconds / 1000, failures, log
@@ -92,16 +100,16 @@ class ProgramAgent(ABC):
         self.games_at_once, self.failed = games, np.zeros(0, np.bool_)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Have the program choose; see `mahjong_agents.Agent.act`. One number is drawn for each row.
+        """Let the program choose; see `mahjong_agents.Agent.act`. One number is drawn for each row.
 
         Raises:
-            AgentError: more decisions have failed than may, or the program cannot be asked at all.
+            AgentError: more decisions have failed than allowed, or the program cannot be asked at all.
         """
         told, actions = Told(view, rng.random(len(view))), np.full(len(view), -1, np.int64)
         self.failed = np.zeros(len(view), np.bool_)
         try:
             self._choose(view, told, actions)
-        except BaseException:  # answers that come later would be taken for others
+        except BaseException:  # late answers would be taken for answers to other requests
             self._stop()
             raise
         return actions
@@ -112,7 +120,7 @@ class ProgramAgent(ABC):
 
     @abstractmethod
     def _stop(self) -> None:
-        """End all processes; those that follow are told of every table from its beginning."""
+        """End all processes; later ones are told of every table from its beginning."""
 
     def _decide(self, told: Told, row: int, error: BotError, errors: str) -> int:
         """Count a failure; return the action that is taken instead."""
@@ -121,20 +129,20 @@ class ProgramAgent(ABC):
         action = told.decide(row)
         what = f"{self.name}: {error}{errors}"
         if self._failures > self._limit:
-            raise AgentError(f"{what}. That is failure {self._failures}; {self._limit} are let pass (?failures=...)")
-        done = f"failure {self._failures} of {self._limit} that are let pass; {ACTIONS[action]!r} is played for it"
+            raise AgentError(f"{what}. That is failure {self._failures}; {self._limit} are tolerated (?failures=...)")
+        done = f"failure {self._failures} of {self._limit} that are tolerated; {ACTIONS[action]!r} is played instead"
         _LOGGER.warning("%s. (%s)", what, done)
         return action
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies have processes of their own."""
+        """Pickle the options, so that copies have processes of their own."""
         return self._made
 
 
 class CommandAgent(ProgramAgent):
-    """Plays what a program says that runs beside this one; a copy has a process of its own.
+    """Plays the answers of a program that runs beside this one; every copy has a process of its own.
 
-    It is called what the program calls itself, behind ``command:``; or by its command.
+    Its name is ``command:`` and the name that the program gives itself, or else its command.
     """
 
     def __init__(
@@ -149,12 +157,12 @@ class CommandAgent(ProgramAgent):
         """Start the program.
 
         Args:
-            command: the program and its arguments, quoted as for a POSIX shell, which is not asked (on Windows as
-                there).
-            milliseconds: the time limit: without an answer for so long, while decisions are owed, it fails.
-            failures: how many decisions of a process are made for it before the next failure is an error.
-            games: how many are played at once.
-            log: a folder, in which a file for each process says what was said.
+            command: the program and its arguments, quoted as for a POSIX shell, although no shell is run (on Windows,
+                quoted as is usual there).
+            milliseconds: the time limit: if no answer comes for this long while decisions are owed, the program fails.
+            failures: how many failed decisions are made for the program before the next failure is an error.
+            games: how many games are played at once.
+            log: a folder for one file per process with all that was said; None writes no files.
 
         Raises:
             AgentError: the program cannot be started, or does not answer the greeting.
@@ -169,7 +177,7 @@ class CommandAgent(ProgramAgent):
             self._ask(told, owed, actions)
 
     def _ask(self, told: Told, rows: list[int], actions: NDArray[np.int64]) -> None:
-        """Ask about some rows, and fill in their actions: all of them, or fewer if the process fails."""
+        """Ask about some rows and fill in their actions; only some of them if the process fails."""
         process = self._process = self._process or self._start()
         waiting: dict[int, int] = {}
         lines: list[str] = []
@@ -180,14 +188,14 @@ class CommandAgent(ProgramAgent):
             lines += told.happened(row, table, max(0, since))
             lines.append(told.request(row, table, more))
             waiting[table] = row
-            if more % _AT_ONCE == 0:  # the bot may begin
+            if more % _AT_ONCE == 0:  # send these, so that the bot can begin
                 _tell(process, lines)
                 lines = []
         while waiting:
             try:
                 table, action = self._answer(process)
                 if table not in waiting:
-                    raise BotError(f"it answers for the table {table}, which does not wait")
+                    raise BotError(f"it answers for the table {table}, which is not waiting")
             except BotError as error:
                 table, row = next(iter(waiting.items()))
                 self._stop()
@@ -205,7 +213,11 @@ class CommandAgent(ProgramAgent):
         _tell(process, [f'{{"type":"end","table":{table}}}\n' for table in self._tables.forget(len(rows))])
 
     def _answer(self, process: BotProcess) -> tuple[int, str]:
-        """The next answer: its table and action; `BotError` if there is none in time, or if it is none."""
+        """Return the table and the action of the next answer.
+
+        Raises:
+            BotError: no message comes in time, or it is not an answer.
+        """
         message = _message(process, self._seconds)
         table, action = message.get("table"), message.get("action")
         if message.get("type") != "answer" or type(table) is not int or not isinstance(action, str):
@@ -213,7 +225,11 @@ class CommandAgent(ProgramAgent):
         return table, action
 
     def _start(self) -> BotProcess:
-        """Start and greet the program."""
+        """Start and greet the program.
+
+        Raises:
+            AgentError: it cannot be started, or does not answer the greeting.
+        """
         process = None
         try:
             process = BotProcess(self._command, self._log)
@@ -245,7 +261,11 @@ def _tell(process: BotProcess, lines: list[str]) -> None:
 
 
 def _message(process: BotProcess, seconds: float) -> dict[str, Any]:
-    """The next line, as an object; `BotError` if there is none in time, or if it is none."""
+    """Return the next line as an object.
+
+    Raises:
+        BotError: no line comes in time, or it is not a JSON object.
+    """
     text = process.line(seconds) or ""
     try:
         message = json.loads(text)

@@ -1,4 +1,7 @@
-"""Bots of Botzone, where Chinese Standard Mahjong is a competition: ``botzone:./bot`` (docs/botzone.md)."""
+"""An agent that plays bots of Botzone, which hosts a competition in Chinese Standard Mahjong (docs/botzone.md).
+
+Its text is ``botzone:COMMAND``, such as ``botzone:./bot``.
+"""
 
 from __future__ import annotations
 
@@ -25,44 +28,46 @@ from mahjong_env.state.arrays import Event, Phase
 
 KEEP_RUNNING: Final = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
 """The line with which a bot asks to be kept running."""
-_ANSWER: Final = 2**20  # characters of an answer
+_ANSWER: Final = 2**20  # the most characters of an answer
 _MOST_THREADS: Final = 16
-_SPARE: Final = 4  # times the most tables that were asked about at once: those beyond, and their processes, end
+# Tables are remembered up to this many times the most that were asked about at once; older ones end, with their
+# processes.
+_SPARE: Final = 4
 
 
 @dataclass
 class _Table:
-    """What is known of a hand beside what its seat sees."""
+    """What the agent knows of a hand beside what its seat sees."""
 
     number: int
     drawn: dict[int, int] = field(default_factory=dict)
-    """By number of the draw, what was drawn."""
+    """The tile of each draw, by the number of the draw."""
     said: dict[int, str] = field(default_factory=dict)
-    """By number of the request, what the bot answered."""
+    """The bot's answer to each request, by the number of the request."""
     thrown: int = NO_TILE
-    """The discard that it named with its latest claim."""
+    """The discard that the bot named with its latest claim."""
     stored: dict[str, Any] = field(default_factory=dict)
-    """What it wants to be given back: "data"."""
+    """What the bot wants to be given back, under "data"."""
     process: BotProcess | None = None
     heard: int = 0
-    """Requests that the process, or the bot, was told."""
+    """The number of requests that the process, or the bot, has been told."""
 
     def responses(self, seen: Seen) -> list[str]:
-        """What was answered: what was done, and what was said in vain."""
+        """Return all answers: those that were carried out, and those that had no effect."""
         done = enumerate(seen.responses)
         return [self.said.get(number, "PASS") if response == "PASS" else response for number, response in done]
 
     def stop(self) -> None:
-        """End its process; the next one is told of the hand from its beginning."""
+        """End the table's process; the next one is told of the hand from its beginning."""
         if self.process is not None:
             self.process.end()
         self.process = None
 
 
 class BotzoneAgent(ProgramAgent):
-    """Plays what a bot of Botzone answers; a hand seen from a seat is a game to it.
+    """Plays the answers of a Botzone bot, for which every hand of a seat is a game of its own.
 
-    It is called by its command, behind ``botzone:``.
+    Its name is ``botzone:`` and its command.
     """
 
     def __init__(
@@ -77,20 +82,20 @@ class BotzoneAgent(ProgramAgent):
         games: int = 8,
         log: Path | None = None,
     ) -> None:
-        """Name the program; it is started when it is first asked.
+        """Set the program, which is started when it is first asked.
 
         Args:
-            command: the program and its arguments, quoted as for a POSIX shell, which is not asked (on Windows as
-                there).
-            io: whether it reads and writes JSON, or the lines of "simplified interaction".
-            keep_running: whether it may go on running for a whole hand, if it asks to; it is then told of every turn.
-                Otherwise it is started for each decision and told everything since the deal.
-            every_turn: start it in every turn as the platform does, those too in which it can only pass: for bots that
-                store ``data`` for later turns.
-            milliseconds: the time limit of an answer, starting included.
-            failures: how many decisions are made for it before the next failure is an error.
-            games: how many are played at once.
-            log: a folder, in which a file for each table says what was said.
+            command: the program and its arguments, quoted as for a POSIX shell, although no shell is run (on Windows,
+                quoted as is usual there).
+            io: "json" if the program reads and writes JSON, "simple" for the lines of "simplified interaction".
+            keep_running: whether the program may keep running for a whole hand if it asks to; it is then told of every
+                turn. Otherwise it is started for each decision and told everything since the deal.
+            every_turn: whether to start the program in every turn, as the platform does, including those in which it
+                can only pass; for bots that store ``data`` for later turns.
+            milliseconds: the time limit of an answer, the start of the program included.
+            failures: how many failed decisions are made for the program before the next failure is an error.
+            games: how many games are played at once.
+            log: a folder for one file per table with all that was said; None writes no files.
 
         Raises:
             AgentError: an option has no valid value.
@@ -130,7 +135,7 @@ class BotzoneAgent(ProgramAgent):
             table.stop()
 
     def _ask(self, view: View, row: int, table: _Table, seen: Seen) -> int | tuple[BotError, str]:
-        """Ask about a row: its action; or what went wrong, and the bot's last errors."""
+        """Return the bot's action for a row; or what went wrong, and the bot's last error messages."""
         legal = view.action_mask[row]
         try:
             if seen.has_claimed and table.thrown != NO_TILE:
@@ -139,7 +144,7 @@ class BotzoneAgent(ProgramAgent):
             answer = self._answer(table, seen)
             words = answer.split()
             claimed = int(view.offered[row]) if view.phase[row] in (Phase.CLAIM, Phase.ROB) else NO_TILE
-            if seen.has_claimed:  # a table that begins with this: what would it have discarded?
+            if seen.has_claimed:  # the table begins after a claim: what would the bot have discarded?
                 action = KINDS.get(words[-1], -1) if words else -1
             else:
                 action = action_of(words, claimed)
@@ -153,7 +158,7 @@ class BotzoneAgent(ProgramAgent):
         return action
 
     def _answer(self, table: _Table, seen: Seen) -> str:
-        """Tell a bot what it has not heard yet; return its answer to the last request."""
+        """Tell the bot what it has not heard yet; return its answer to the last request."""
         last = len(seen.requests) - 1
         if self._keeps and table.process is None:
             table.heard = 0
@@ -164,7 +169,7 @@ class BotzoneAgent(ProgramAgent):
         return table.said[last]
 
     def _converse(self, table: _Table, requests: list[str], responses: list[str]) -> str:
-        """One turn: start the program, or go on with it; return what it answers."""
+        """Play one turn with the program, which is started if it does not run; return its response."""
         process = table.process
         try:
             if process is None:
@@ -186,7 +191,7 @@ class BotzoneAgent(ProgramAgent):
         return response
 
     def _history(self, table: _Table, requests: list[str], responses: list[str]) -> str:
-        """What a bot that is started is told."""
+        """Return the input of a bot that has just been started: the game so far."""
         stored = table.stored | self._stored_for_all
         if not self._is_simple:
             return json.dumps({"requests": requests, "responses": responses, **stored})
@@ -194,7 +199,7 @@ class BotzoneAgent(ProgramAgent):
         return "\n".join([str(len(requests)), *pairs, requests[-1], *(str(value) for value in stored.values())])
 
     def _take(self, table: _Table, answer: str) -> str:
-        """The response in an answer; what is to be stored is kept."""
+        """Return the response in an answer, and keep what the bot wants stored."""
         if self._is_simple:
             lines = [*answer.split("\n"), "", "", ""]
             told: Any = {"response": lines[0], "data": lines[2], "globaldata": "\n".join(lines[3:]).strip()}
@@ -205,7 +210,7 @@ class BotzoneAgent(ProgramAgent):
                 raise BotError(f"{short(answer)} is not JSON") from None
             told = told if isinstance(told, dict) else {"response": told}
         if not isinstance(told.get("response"), str):
-            raise BotError(f"{short(answer)} has no 'response' in words")
+            raise BotError(f"{short(answer)} has no 'response' that is text")
         for name, stored in (("data", table.stored), ("globaldata", self._stored_for_all)):
             if told.get(name):
                 stored[name] = told[name]
@@ -213,7 +218,7 @@ class BotzoneAgent(ProgramAgent):
 
 
 def _read_answer(process: BotProcess, seconds: float) -> tuple[str, bool]:
-    """All that a bot writes up to the line that asks to keep it running, or to its end; whether it asks for that."""
+    """Return the output of a bot up to `KEEP_RUNNING` or its end, and whether it asks to be kept running."""
     lines: list[str] = []
     deadline = time.monotonic() + seconds
     while (line := process.line(max(0.0, deadline - time.monotonic()), may_end=True)) is not None:
@@ -228,7 +233,11 @@ def _read_answer(process: BotProcess, seconds: float) -> tuple[str, bool]:
 
 
 def _thrown(hand: NDArray[np.int8], action: int, words: Sequence[str], claimed: int) -> int:
-    """The discard that is named with a chow or a pung, which must be held then; -1 with other actions."""
+    """Return the discard named with a chow or a pung, `NO_TILE` for other actions.
+
+    Raises:
+        BotError: no tile is named that the seat holds after the claim.
+    """
     if not CHOW_LOW <= action <= PUNG:
         return NO_TILE
     left = hand.copy()
@@ -243,16 +252,17 @@ def _thrown(hand: NDArray[np.int8], action: int, words: Sequence[str], claimed: 
 # --- What a bot is told ---------------------------------------------------------------------------------------
 
 _NOTHING: Final = [Event.NOTHING, -1, NO_TILE, NO_TILE, NO_TILE]
-_NOW: Final = 10**6  # what is still in the hand is used then
+_NOW: Final = 10**6  # the time at which tiles that are still in the hand count as used
 
 
 class Seen(NamedTuple):
     """What was said at a table.
 
     Attributes:
-        requests: what the seat was told; the last one is to be answered.
-        responses: what it answered to all of them but the last.
-        has_claimed: its answer was a chow or a pung, which it was given; what it owes is the discard named with it.
+        requests: what the seat was told; the last request is to be answered.
+        responses: its answers to all requests but the last.
+        has_claimed: whether the last answer was a successful chow or pung; the seat then owes the discard named with
+            it.
     """
 
     requests: list[str]
@@ -261,16 +271,16 @@ class Seen(NamedTuple):
 
 
 def seen_by(view: View, row: int, drawn: dict[int, int]) -> Seen:
-    """What was said at the table of a row, by Botzone's judge and the seat.
+    """Return what Botzone's judge and the seat of a row would have said at their table so far.
 
-    The judge asks all players in every turn; here that is one request for every event that it would have told, in
-    order, and what the seat answered to each of them, which follows from what happened next.
+    The judge asks all players in every turn. So there is one request, in order, for every event that it would have
+    told, and the seat's answer to each, which follows from what happened next.
 
     Args:
         view: the views of seats that are to act.
-        row: the seat.
-        drawn: by number of the draw, what the seat drew, as far as that is known; what it has just drawn is noted.
-            Other draws are made up.
+        row: the row of the seat.
+        drawn: the tiles that the seat drew, by the number of the draw, as far as they are known. The latest draw is
+            added to it; unknown draws are made up.
     """
     events = [event for event in view.events[row].tolist() if event[0]]
     at_deal = next((at for at, event in enumerate(events) if event[0] != Event.FLOWER), len(events))
@@ -278,7 +288,7 @@ def seen_by(view: View, row: int, drawn: dict[int, int]) -> Seen:
     players = view.house_wind[row].tolist()
     for _, slot, kind, *_ in events[:at_deal]:
         flowers[players[slot]].append(kind)
-    # The dealer's first tile, which it has from the deal, is a draw there; a flower is told instead of its draw.
+    # On Botzone the dealer draws its first tile, which is dealt here; a flower is told instead of its draw.
     events = [[Event.DRAW, int(view.dealer[row]), NO_TILE, NO_TILE, NO_TILE], *events[at_deal:]]
     following = [*events[1:], _NOTHING]
     events = [
@@ -302,7 +312,7 @@ def seen_by(view: View, row: int, drawn: dict[int, int]) -> Seen:
         elif claims:
             requests.append(f"{who} CHI {TILES[kind + 1]}" if event == Event.CHOW else f"{who} PENG")
         elif event == Event.DISCARD:
-            if at and events[at - 1][0] in (Event.CHOW, Event.PUNG):  # it is told with the claim
+            if at and events[at - 1][0] in (Event.CHOW, Event.PUNG):  # the discard is told with the claim
                 requests[-1] += f" {TILES[kind]}"
             else:
                 requests.append(f"{who} PLAY {TILES[kind]}")
@@ -315,13 +325,13 @@ def seen_by(view: View, row: int, drawn: dict[int, int]) -> Seen:
 
 
 def _turn(after: list[int]) -> str:
-    """What the seat did with a tile that it drew."""
+    """Return what the seat did with a tile that it drew, in the words of the protocol."""
     verb = {Event.DISCARD: "PLAY", Event.CONCEALED_KONG: "GANG", Event.ADDED_KONG: "BUGANG"}.get(after[0], "PASS")
     return verb if verb == "PASS" else f"{verb} {TILES[after[2]]}"
 
 
 def _claim(after: list[int], thrown: list[int]) -> str:
-    """What the seat answered to a discard."""
+    """Return what the seat answered to a discard, in the words of the protocol."""
     event, slot, kind, *_ = after
     if slot != 0 or event not in (Event.CHOW, Event.PUNG, Event.EXPOSED_KONG):
         return "PASS"
@@ -332,10 +342,11 @@ def _claim(after: list[int], thrown: list[int]) -> str:
 
 
 def _own_tiles(view: View, row: int, events: list[list[int]], drawn: dict[int, int]) -> tuple[list[int], list[int]]:
-    """The tiles that the seat was dealt, and what it has drawn since, in order.
+    """Return the tiles that the seat was dealt, and those that it has drawn since, in order.
 
-    What it has held is known, but not what of it was drawn when: `drawn` says so, or its discard, if that is seen to be
-    what it had just drawn. Of other draws it is only sure that the tile was not used before; the latest used is taken.
+    The events tell which tiles the seat has held, but not when each was drawn. A draw is known if ``drawn`` has it, or
+    if the seat discarded the tile at once and the event says so. Of other draws it is only certain that the tile was
+    not used before; they are filled with the tiles that were used last.
     """
     uses = [(_NOW, kind) for kind, count in enumerate(view.hand[row].tolist()) for _ in range(count)]
     draws: list[int | None] = []

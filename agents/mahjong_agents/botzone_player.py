@@ -1,4 +1,4 @@
-"""An agent behind Botzone's protocol: what one player is told there, seen as a view here (docs/botzone.md)."""
+"""An agent that plays through Botzone's protocol: what a player is told there becomes a view here (docs/botzone.md)."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ _ASKED: Final = (Phase.CLAIM, Phase.ROB)
 
 
 class BotzonePlayer:
-    """Answers the requests of Botzone's judge as an agent plays.
+    """Answers the requests of Botzone's judge with the choices of an agent.
 
-    What others hold is unknown there, too; hands are made up that they may have, and the game so far is played again
-    with them: the view of it is what the agent is shown.
+    A player is not told what the others hold. The class makes up hands that they may have, plays the game so far again
+    with them, and shows the agent the resulting view.
 
     Attributes:
-        agent: who decides.
-        rules: as the platform plays.
+        agent: the agent that decides.
+        rules: the rules of the platform.
     """
 
     def __init__(self, agent: Any, *, rules: Rules | None = None, seed: int = 0) -> None:
-        """Seat an agent.
+        """Take the agent that plays.
 
         Args:
-            agent: it, or its name.
-            rules: what is played, if other house rules are; if a flower is seen, there are flowers.
-            seed: where its chance comes from.
+            agent: the agent, or its name.
+            rules: the rules of games in which no flower is seen; None for those of the platform.
+            seed: the seed of the agent's random numbers.
         """
         self.agent, self.rules = make_agent(agent), rules or botzone.rules()
         self._seed, self._engines = seed, dict[Rules, Engine]()
 
     def answer(self, requests: Sequence[str], responses: Sequence[str]) -> str:
-        """Answer the last of the requests of a game.
+        """Answer the last request of a game.
 
         Args:
             requests: what the judge has said so far, from the first turn on.
-            responses: what was answered, one fewer.
+            responses: the answers so far, one fewer than the requests.
 
         Raises:
-            AgentError: this is nothing that a judge says.
+            AgentError: the requests are not what a judge says.
         """
         last = requests[-1].split() if requests else []
         is_asked = last[:1] == ["2"] or (last[2:3] != ["DRAW"] and last[2:3] != ["BUHUA"] and last[:1] == ["3"])
@@ -74,13 +74,13 @@ class BotzonePlayer:
         return self._decide(engine, me, np.random.default_rng([self._seed, me, len(requests)]))
 
     def _engine(self, rules: Rules) -> Engine:
-        """A table of the platform."""
+        """Return an engine of one table under the given rules."""
         if rules not in self._engines:
             self._engines[rules] = make_engine(rules, 1, seed=0, start="first")
         return self._engines[rules]
 
     def _decide(self, engine: Engine, me: int, rng: np.random.Generator) -> str:
-        """Ask the agent; after a chow or a pung also for the discard."""
+        """Return the agent's answer; for a chow or a pung it includes the discard."""
         offered = int(engine.state.offered[0])
         action = int(self.agent.act(engine.view(), rng)[0])
         if action in (WIN, PASS, KONG):
@@ -101,16 +101,16 @@ class BotzonePlayer:
 
 
 def _pass_before(engine: Engine, me: int) -> None:
-    """Let the others pass who are asked about a tile before a player is."""
+    """Let the others who are asked about a tile before player ``me`` pass."""
     while engine.state.phase[0] in _ASKED and engine.seat_to_act[0] != me:
         engine.step([PASS])
 
 
 def game_seen(requests: Sequence[str], responses: Sequence[str]) -> tuple[Game, int]:
-    """The game that a player has been told of, with made-up hands of the others; and the player.
+    """Return the game that a player has been told of, with made-up hands of the others, and the player's number.
 
     Raises:
-        RecordError: a request is none.
+        RecordError: a request is not one of the protocol.
     """
     _, me, wind = map(int, requests[0].split())
     game = Game(wind=wind)
@@ -126,7 +126,7 @@ def game_seen(requests: Sequence[str], responses: Sequence[str]) -> tuple[Game, 
 
 
 def _hear(moves: list[Move], me: int, words: list[str], answered: list[str]) -> None:
-    """Add the moves that a request tells of; ``answered`` is what its player has said before it."""
+    """Add the moves that a request tells of; ``answered`` is the player's answer to the request before."""
     if words[0] == "2":
         moves.append(Move(me, "DRAW", tile(words[1])))
         return
@@ -145,7 +145,7 @@ def _hear(moves: list[Move], me: int, words: list[str], answered: list[str]) -> 
 
 
 def _make_up(game: Game, me: int) -> None:
-    """Give the others tiles with which they can have done what they did: mostly, to discard what they had drawn."""
+    """Give the others tiles with which they can have made their moves; mostly they discarded what they had drawn."""
     moves = game.moves
     before = Move(-1, "")
     for number, move in enumerate(moves):
@@ -165,17 +165,17 @@ def _make_up(game: Game, me: int) -> None:
             moves[number], moves[number - 1] = move._replace(kind=kind), moves[number - 1]._replace(kind=kind)
             game.hands[move.player] += [kind] * 3
     rest = [kind for kind in range(FLOWERS) for _ in range(left[kind])]
-    Random(len(rest)).shuffle(rest)  # hands that hardly ever want a tile
+    Random(len(rest)).shuffle(rest)  # random hands, which hardly ever want a tile
     for hand in game.hands:
         while sum(kind < FLOWERS for kind in hand) < _HAND:
             hand.append(rest.pop())
     for number, move in enumerate(moves):
-        if move.what == "DRAW" and move.kind == NO_TILE:  # the last, with which nothing has been done yet
+        if move.what == "DRAW" and move.kind == NO_TILE:  # the latest draw, with which nothing has been done yet
             moves[number] = move._replace(kind=rest.pop())
 
 
 def _taken(move: Move, before: Move) -> list[int]:
-    """The tiles that another player must have been dealt for a move that is not a draw."""
+    """Return the tiles that another player must have been dealt to make a move that is not a draw."""
     if move.what == "CHI":
         return [kind for kind in range(move.kind - 1, move.kind + 2) if kind != before.kind]
     return [move.kind] * {"PENG": 2, "GANG": 3, "PLAY": 1}.get(move.what, 0)

@@ -1,12 +1,15 @@
 """Control variates for the points of a hand: the luck of its draws.
 
 Whenever a seat draws, an observer of all hands knows what each kind would be good for and how probable it is, because
-the wall is shuffled and unseen. So any function of the table and the drawn kind, such as "1 if the tile brings the hand
-nearer to a win", less its mean over the tiles that remain, has mean zero given everything before it, no matter who
-plays and how: an innovation. Luck is the weighted sum of these innovations. Taking it off the points changes no mean,
-and removes as much of the variance as the weights explain, which were fixed beforehand on other hands. This is the
-advantage-sum estimator (Zinkevich, Bowling, Bard, Kan and Billings, 2006) with a linear value function as in MIVAT
-(White and Bowling, 2009) and, for chance alone, as in AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, 2018).
+the wall is shuffled and unseen. Take any function of the table and the drawn kind, such as "1 if the tile brings the
+hand nearer to a win", and subtract its mean over the tiles that remain. Given everything before the draw, the result
+has mean zero, no matter who plays and how: it is an innovation. Luck is the weighted sum of these innovations.
+Subtracting it from the points changes no mean, and removes as much of the variance as the weights explain. The weights
+were fixed beforehand on other hands.
+
+This is the advantage-sum estimator (Zinkevich, Bowling, Bard, Kan and Billings, 2006) with a linear value function as
+in MIVAT (White and Bowling, 2009) and, for chance alone, as in AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling,
+2018).
 
 The luck of the deal is left to the seat rotations: luck sums to zero over the seats, and every agent has every seat.
 """
@@ -42,32 +45,32 @@ from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import Phase
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("control_variates.json")
-"""The weights that are shipped; `mahjong_training.fit_control_variates` writes it."""
+"""The file of the shipped weights, which `mahjong_training.fit_control_variates` writes."""
 UNIT: Final = 2**20
-"""Luck is kept in whole fractions of a point, this many to one: sums are then exact in any order."""
+"""Luck is kept as a whole number of parts of a point, this many to the point, so that sums are exact in any order."""
 _DRAWS_AT_ONCE: Final = 2048
-"""Draws that wait until they are looked at together: a few hundred, as one step has them, take nearly as long."""
+"""Draws are evaluated when this many wait: the few hundred of a single step would take nearly as long."""
 _MOST_LEFT: Final = 2 / 3
 """Control variates that leave more of the variance than this are not worth their time."""
 
 
 @cache
 def _fitted() -> dict[str, Any]:
-    """Return by variant the shipped weights, and the share of the variance of points that they leave."""
+    """Return, for each variant, the shipped weights and the share of the variance of points that they leave."""
     return json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
 
 
 def weights_of(rules: Rules) -> NDArray[np.float64]:
-    """Return the [F] weights that are shipped for a variant; its house rules do not matter.
+    """Return [F] the weights that are shipped for a variant, whatever its house rules.
 
     Raises:
-        AgentError: there are none.
+        AgentError: no weights are shipped for it.
     """
     fitted = _fitted()
     if rules.name not in fitted:
         raise AgentError(
             f"there are no weights of control variates for {rules.name!r}; there are for "
-            f"{', '.join(fitted)}. mahjong-env fit-control-variates --variant {rules.name} makes them"
+            f"{', '.join(fitted)}; run mahjong-env fit-control-variates --variant {rules.name} to make them"
         )
     by_name = fitted[rules.name]["weights"]
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
@@ -80,15 +83,16 @@ def useful_weights(rules: Rules) -> NDArray[np.float64] | None:
 
 
 class Luck:
-    """The luck of B games, while they are played. What follows from a draw is worked out later, many draws at once."""
+    """The luck of B games, collected while they are played. Draws are evaluated later, many at once."""
 
     def __init__(self, engine: Engine, weights: NDArray[np.float64] | None = None, drawable: int | None = None) -> None:
-        """Begin with games as they are.
+        """Begin with games in their present state.
 
         Args:
             engine: the games.
-            weights: [F] of the innovations, in the order of `FEATURES`; None: the innovations themselves are summed.
-            drawable: tiles that could be drawn at the deal; None: as many as now, as in freshly dealt games.
+            weights: [F] weights of the innovations, in the order of `FEATURES`; None sums the innovations themselves.
+            drawable: the number of tiles that could be drawn after the deal; None for as many as now, as in games that
+                have just been dealt.
         """
         self._engine, self._state, self._weights = engine, engine.state, weights
         state, rules = engine.state, engine.rules
@@ -102,19 +106,19 @@ class Luck:
         self._drawable = left if drawable is None else np.full(games, float(drawable))
         shape = (games, seats, len(FEATURES)) if weights is None else (games, seats)
         self._sums: NDArray[np.float64] = np.zeros(shape)
-        self._waiting: list[_Draws | tuple[NDArray[np.intp], NDArray[np.intp]]] = []  # draws and notes, in their order
+        self._waiting: list[_Draws | tuple[NDArray[np.intp], NDArray[np.intp]]] = []  # draws and notes, in order
         self._draws_waiting = 0
         self._noted: list[NDArray[np.int64]] = []
         self._look(np.arange(games))
 
     def add(self, games: NDArray[np.intp]) -> None:
-        """Look at [n] games after each of them was stepped."""
+        """Record what has been drawn in games [n], each of which has just made one step."""
         state = self._state
         moved = (state.front[games] != self._front[games]) | (state.back[games] != self._back[games])
         self._front[games], self._back[games] = state.front[games], state.back[games]
         self._look(games[state.phase[games] != Phase.OVER])
         drew = games[moved]
-        # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
+        # A flower that cannot be replaced leaves no tile to evaluate; any other draw ends with a tile in the hand.
         drew = drew[(state.phase[drew] == Phase.TURN) & (state.drawn[drew] >= 0)]
         if drew.size:
             self._waiting.append(_Draws(self, drew))
@@ -124,27 +128,27 @@ class Luck:
 
     @property
     def sums(self) -> NDArray[np.float64]:
-        """[B, S, F] sums of innovations without weights; with weights [B, S] luck in points."""
+        """[B, S, F] the sums of the innovations if there are no weights; [B, S] the luck in points if there are."""
         self._settle()
         return self._sums
 
     def by_person(self) -> NDArray[np.int64]:
-        """Return [B, P] luck in `UNIT` parts of a point."""
+        """Return [B, P] int64 the luck of each person, in `UNIT` parts of a point."""
         luck = np.zeros((len(self.sums), self._engine.num_people), np.int64)
         np.put_along_axis(luck, self._person_at, _in_units(self._sums), axis=1)
         return luck
 
     def note(self, games: NDArray[np.intp], persons: NDArray[np.intp]) -> None:
-        """Note the luck, as it is now, of a person in each of [n] games; `noted` tells it."""
+        """Note the present luck of persons [n] in games [n]; `noted` returns it."""
         self._waiting.append((games, (self._person_at[games] == persons[:, None]).argmax(axis=1)))
 
     def noted(self) -> NDArray[np.int64]:
-        """Return [m] what was noted in all, in `UNIT` parts of a point."""
+        """Return [m] int64 all luck that was noted, in order, in `UNIT` parts of a point."""
         self._settle()
         return np.concatenate([np.zeros(0, np.int64), *self._noted])
 
     def _settle(self) -> None:
-        """Work out the draws that wait, and go through them and the notes in their order."""
+        """Evaluate the draws that wait, and go through them and the notes in order."""
         parts = [part for part in self._waiting if isinstance(part, _Draws)]
         found = innovations(_Draws.joined(parts), self._weights) if parts else self._sums
         first = 0
@@ -157,7 +161,7 @@ class Luck:
         self._waiting, self._draws_waiting = [], 0
 
     def _look(self, games: NDArray[np.intp]) -> None:
-        """Bring up to date what helps the hands that have changed; of a seat that has drawn, its hand before that."""
+        """Update what helps the hands that have changed; for a seat that has just drawn, its hand before the draw."""
         state = self._state
         code = state.code[games]
         row = np.flatnonzero(state.phase[games] == Phase.TURN)
@@ -167,7 +171,7 @@ class Luck:
         code[at] -= POWER[kind[is_natural]]
         changed = (code != self._code[games]).any(axis=2)
         has_claimed = kind < 0
-        changed[row[has_claimed], seat[has_claimed]] = False  # it holds a tile too many until it discards
+        changed[row[has_claimed], seat[has_claimed]] = False  # the seat holds one tile too many until it discards
         drawn = np.full(code.shape[:2], -1)
         drawn[row, seat] = kind
         where, who = np.nonzero(changed)
@@ -202,15 +206,15 @@ def _in_units(points: NDArray[np.float64]) -> NDArray[np.int64]:
 # --- Innovations ----------------------------------------------------------------------------------------------
 
 FAR: Final = 5
-"""Hands this many tiles or more from a win count alike."""
+"""Hands that are at least this many tiles from a win are not distinguished."""
 PARTS: Final = 3
-"""Parts of a hand, by the tiles that can still be drawn."""
+"""The number of parts into which a hand of play is divided, by the tiles that can still be drawn."""
 _HONOURS: Final = ALL_KINDS ^ np.uint64(2**27 - 1)
 _MANY_PAIRS: Final = 4
 _NO_KIND: Final = np.uint64(0)
 
-# Innovations at which the drawer gains what the others lose in equal shares, and how many there are of each: one per
-# distance from a win (FAR), per part of the hand (PARTS), or per pair of both.
+# Innovations by which the drawer gains what the others lose in equal shares, and the number of each: one per distance
+# from a win (FAR), per part of the hand (PARTS), or per pair of both.
 _OWN: Final = {
     "nearer": FAR * PARTS,
     "nearer, tiles that help": FAR,
@@ -229,13 +233,13 @@ _OWN: Final = {
     "second tile": 1,
     "honour": 1,
 }
-# At the cost of some of the others rather than of the rest.
+# Innovations at the cost of some of the others more than of the rest.
 _COST: Final = {"nearer, cost of who waits": FAR, "nearer, cost of the dealer": FAR}
-# Another seat could use the tile.
+# Innovations if another seat could use the tile.
 _WANTED: Final = {"wanted by the next": FAR - 1, "wanted by another": FAR - 1}
 _RISK: Final = {"risk": 2, "lost": 2}
-# What the variant pays for the wins that the tile makes possible: of the drawer, of others who wait for a tile that the
-# drawer cannot use, and of others who wait for one that it can.
+# What the variant pays for the wins that the tile makes possible: wins of the drawer, of others who wait for a tile
+# that the drawer cannot use, and of others who wait for one that it can use.
 _PAY: Final = {"own win": PARTS, "win with a useless tile": PARTS, "win with a useful tile": PARTS}
 _SIZES: Final = {**_OWN, **_COST, **_WANTED, **_RISK, **_PAY}
 FEATURES: Final = tuple(f"{name} {number}" for name, size in _SIZES.items() for number in range(size))
@@ -243,32 +247,34 @@ _FIRST: Final = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), stri
 
 
 class _Draws:
-    """Draws of one tile in each of n games; everything else is as it was before. The games may go on.
+    """Draws of one tile in each of n games, with everything else as it was before the draw.
+
+    The games may go on afterwards.
 
     Attributes:
         engine: the games, after the draw.
         games: [n] their numbers.
-        seat: [n] who drew.
-        kind: [n] what.
+        seat: [n] the seat that drew.
+        kind: [n] the kind of the tile.
         hand: [n, 34] the drawer's concealed tiles.
-        wall: [n, 34] the tiles that might have been drawn, flowers left out.
+        wall: [n, 34] the tiles that might have been drawn, except flowers.
         helps: [n, S] the kinds that bring each hand nearer to a win.
-        distance: [n, S] how far each hand is from a win; ``far`` [n] the drawer's, from 0 for one tile on.
-        waits: [n, S] who is one tile from a win, the drawer left out.
+        distance: [n, S] how far each hand is from a win; ``far`` [n] is the drawer's, where 0 is one tile.
+        waits: [n, S] bool whether the seat is one tile from a win; False for the drawer.
         part: [n] the part of the hand.
         wild: [n] the wild kind, -1 for none.
-        dealer: [n]
-        melds: [n] of the drawer; ``pungs`` [n, 34] bool the open ones of them.
-        wins: the wins that tiles of the wall would make possible; ``won_in`` [k] their rows, ``won_by`` [k] the kinds,
-            ``won_how`` [k] the first of their features (`_PAY`).
+        dealer: [n] the dealer's seat.
+        melds: [n] the number of the drawer's melds; ``pungs`` [n, 34] bool marks the open pungs among them.
+        wins: the wins that tiles of the wall would make possible; ``won_in`` [k] are their rows, ``won_by`` [k] the
+            kinds, ``won_how`` [k] the first of their features (`_PAY`).
     """
 
     def __init__(self, luck: Luck, games: NDArray[np.intp]) -> None:
-        """Look at what the seats whose turn it is in [n] games have just drawn."""
+        """Record what the seats whose turn it is in games [n] have just drawn."""
         self.engine, self.games, state = luck._engine, games, luck._state
         rows = self.rows
         self.seat, self.kind = state.turn[games].astype(np.intp), state.drawn[games].astype(np.intp)
-        # Of private walls too all that is left is as likely: nobody knows which tile lies in whose.
+        # With private walls too, every tile left is equally likely: nobody knows in which wall a tile lies.
         self.wall = state.wall_counts(games)[:, :NUM_KINDS] * luck._stays
         self.wall[rows, self.kind] += 1
         self.hand = state.hand[games, self.seat]
@@ -290,7 +296,7 @@ class _Draws:
 
     @classmethod
     def joined(cls, parts: Sequence[_Draws]) -> _Draws:
-        """Return several draws as one."""
+        """Return the draws of several parts as one."""
         draws = cls.__new__(cls)
         draws.engine = parts[0].engine
         for name, array in vars(parts[0]).items():
@@ -330,7 +336,7 @@ class _Draws:
         if own:
             some, rows = slice(own), self.won_in[:own]
             by_draw = wins_from_state(rules, state, winners.take(np.arange(own)), tile[some], Source.DRAW, -1)
-            # Another tile lies there already.
+            # The hand in the state holds the tile that was really drawn: replace it.
             by_draw.counts[np.arange(own), self.kind[rows]] -= 1
             by_draw.counts[np.arange(own), self.won_by[some]] += 1
             wins.append(by_draw)
@@ -349,16 +355,16 @@ class _Draws:
         return self.wall.sum(axis=1)
 
     def shares(self, kinds: KindSets) -> NDArray[np.float64]:
-        """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
+        """Return [..., n] the share of sets of kinds [..., n] among the tiles that might have been drawn."""
         return np.asarray(count_tiles(kinds, self._planes) / self.total)
 
     def innovations(self, *kinds: KindSets) -> NDArray[np.float64]:
-        """Return [q, n] 1 where the tile was one of these q times [n] kinds, else 0, less the probability of that."""
+        """Return [q, n], for q sets of kinds [n]: 1 if the tile was in the set, else 0, less its probability."""
         stacked = np.stack(kinds)
         return (stacked & BIT_OF_KIND[self.kind] != _NO_KIND) - self.shares(stacked)
 
     def gain(self, seat: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return [n, S] 1 for a seat [n], and what the others pay for it in equal shares."""
+        """Return [n, S] 1 for the given seat [n], and minus the equal shares that the others pay for it."""
         seats = self.helps.shape[1]
         gain = np.full((len(seat), seats), -1 / (seats - 1))
         gain[self.rows, seat] = 1
@@ -366,18 +372,18 @@ class _Draws:
 
 
 _Innovation = tuple[str, NDArray[np.float64], Any]
-"""A feature's name in `_SIZES`, what draws [k] are worth by it to the seats [k, S], and its number: one or [k]."""
+"""A feature's name in `_SIZES`, its values [k, S] of draws [k] for the seats, and its number, one for all or [k]."""
 
 
 def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Return what the draws were worth to every seat, which sums to zero over the seats.
+    """Return what draws were worth to every seat, which sums to zero over the seats.
 
     Args:
-        draws: n of them.
-        weights: [F] of the innovations.
+        draws: n draws.
+        weights: [F] weights of the innovations, if there are any.
 
     Returns:
-        [n, S, F] the innovations named by `FEATURES`; with weights [n, S] their weighted sums.
+        [n, S, F] the innovations in the order of `FEATURES`; with weights, [n, S] their weighted sums.
     """
     shape = draws.helps.shape
     found = np.zeros(shape if weights is not None else (*shape, len(FEATURES)))
@@ -386,7 +392,7 @@ def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> ND
             feature = _FIRST[name] + np.asarray(number)[..., None]
             if weights is None:
                 np.add.at(found, (rows[:, None], np.arange(shape[1]), feature), values)
-            elif rows is draws.won_in:  # a draw makes several wins possible, or none
+            elif rows is draws.won_in:  # a draw may make several wins possible, or none
                 np.add.at(found, rows, values * weights[feature])
             else:
                 found += values * weights[feature]
@@ -394,7 +400,7 @@ def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> ND
 
 
 def _own(draws: _Draws) -> Iterator[_Innovation]:
-    """Yield what the tile does for the drawer, and who of the others loses more, and who less, if it comes nearer."""
+    """Yield what the tile does for the drawer, and which others lose more or less if the drawer comes nearer."""
     rows, hand, wild = draws.rows, draws.hand, draws.wild
     helps = draws.helps[rows, draws.seat]
     has_wild = wild >= 0
@@ -461,7 +467,7 @@ def _others(draws: _Draws) -> Iterator[_Innovation]:
 
 
 def _payments(draws: _Draws) -> Iterator[_Innovation]:
-    """Yield what the wins pay that the tile makes possible, less what was to be expected of it."""
+    """Yield what the wins that the tile makes possible pay, less its expected value."""
     if draws.wins is None:
         return
     scores = draws.engine.rules.score(draws.wins)

@@ -1,7 +1,7 @@
-"""Models that were trained elsewhere, as agents: zips of Stable-Baselines3, modules of torch, ONNX files.
+"""Agents that play models trained elsewhere: zips of Stable-Baselines3, torch modules, ONNX files.
 
-They are shown the observation that the environments give; illegal actions are never taken, whether a model knows masks
-or not.
+The models see the observation that the environments give. Illegal actions are never taken, whether or not a model knows
+masks.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from mahjong_agents.policy.inputs import Inputs, action_inputs
 from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
 
 POLICY: Final = "mahjong_env.policy"
-"""The metadata of an ONNX model that `mahjong-env export` has written: a policy file's header as JSON."""
+"""The metadata key of ONNX models that `mahjong-env export` has written: a policy file's header as JSON."""
 
 
 class OpenedFile:
-    """A model that a library has read from a file and cannot pickle: pickles and copies have the file read again.
+    """A model that a library has read from a file and cannot pickle; pickles and copies read the file again.
 
-    Pickles hold the bytes of the file: where they are read, on another machine perhaps, there may be no such file.
+    Pickles hold the bytes of the file, as there may be no such file where they are read, perhaps on another machine.
 
     Attributes:
-        model: what the library has made of it.
+        model: the model that the library has read.
     """
 
     def __init__(self, read: Callable[[Path | bytes], Any], path: Path, data: bytes | None = None) -> None:
         """Read a file.
 
         Args:
-            read: makes the model of a file, or of what it holds; a function of a module, which can be pickled.
+            read: the function that makes the model from a path or from the bytes of a file; it must be picklable, as
+                functions of a module are.
             path: the file.
-            data: what it held when it was first read; None: that is now. A file that still holds the same is read by
-                its path, beside which a model may have other files.
+            data: the bytes of the file when it was first read; None if it is read now for the first time. A file that
+                still holds the same bytes is read by its path, as a model may have other files beside it.
         """
         self._read, self._path = read, path
         self._data = path.read_bytes() if data is None else data
@@ -50,15 +51,15 @@ class OpenedFile:
         self.model = read(path if is_there else self._data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes the same again."""
+        """Pickle the arguments that make the same model again."""
         return OpenedFile, (self._read, self._path, self._data)
 
 
 class _Model(ABC):
-    """Takes the legal action that a model likes best.
+    """The base class of agents that take the legal action with a model's highest score.
 
     Attributes:
-        name: the kind of model and its file.
+        name: the kind of model and the name of its file.
     """
 
     def __init__(self, kind: str, place: str) -> None:
@@ -68,41 +69,42 @@ class _Model(ABC):
         self.name = f"{kind}:{self._path.stem}"
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose actions; see `mahjong_agents.Agent.act`.
+        """Choose the actions with the highest scores; see `mahjong_agents.Agent.act`.
 
         Raises:
-            AgentError: the model takes other observations, or gives anything but a number for each action.
+            AgentError: the model takes other observations, or does not give a number for each action.
         """
         shape = list(view.observation.shape[1:])
         try:
             scores = np.asarray(self._scores(view.observation, view.action_mask), np.float64)
         except (RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise AgentError(f"{self._path}: it cannot be asked with observations {shape}: {error}") from error
+            raise AgentError(f"{self._path}: it does not accept observations {shape}: {error}") from error
         if scores.shape != (len(view), NUM_ACTIONS) or np.isnan(scores).any():
             raise AgentError(
                 f"{self._path}: it gives {list(scores.shape)}, not a number for each of {NUM_ACTIONS} actions"
             )
-        # -inf is a score as well, such as that of a model which masks by itself and finds nothing legal.
+        # -inf is a score as well: a model that masks by itself may find nothing legal.
         finite = np.maximum(scores, np.finfo(np.float64).min)
         liked: NDArray[np.int64] = np.where(view.action_mask, finite, -np.inf).argmax(axis=1)
         return liked
 
     @abstractmethod
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
-        """[n, 109] how much it likes each action."""
+        """Return [n, 109] the score of each action."""
 
 
 class Sb3Agent(_Model):
     """Plays a model that an algorithm of Stable-Baselines3 or sb3-contrib has saved: ``sb3:model.zip``.
 
-    Policies with actors (PPO, A2C, TRPO, MaskablePPO) and with values of actions (DQN, QR-DQN); none with memory.
+    It can be a policy with an actor (PPO, A2C, TRPO, MaskablePPO) or with values of actions (DQN, QR-DQN), but not one
+    with memory.
     """
 
     def __init__(self, place: str) -> None:
-        """Load the policy of a model. Such files hold pickles, which can run code: load only what you trust.
+        """Load the policy of a model. Such files hold pickles, which can run code: load only files that you trust.
 
         Raises:
-            AgentError: there is no such file, or it is no such model.
+            AgentError: there is no such file, or it is not such a model.
             MissingExtraError: Stable-Baselines3 is not installed.
         """
         try:
@@ -117,9 +119,9 @@ class Sb3Agent(_Model):
             policy = kind(*spaces, lambda _: 0.0, **data["policy_kwargs"])
             policy.load_state_dict(parameters["policy"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
-            raise AgentError(f"{place}: no model of Stable-Baselines3 that can be read here ({error})") from error
+            raise AgentError(f"{place}: not a Stable-Baselines3 model that can be read here ({error})") from error
         if not any(hasattr(policy, name) for name in ("get_distribution", "q_net", "quantile_net")):
-            raise AgentError(f"{place}: {kind.__name__} tells neither probabilities nor values of actions")
+            raise AgentError(f"{place}: {kind.__name__} gives neither probabilities nor values of actions")
         self._policy = policy.eval()
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
@@ -139,13 +141,13 @@ class Sb3Agent(_Model):
 
 
 class TorchAgent(_Model):
-    """Plays a scripted (``torch:model.pt``) or exported (``torch:model.pt2``) module, which needs none of its code."""
+    """Plays a scripted (``torch:model.pt``) or exported (``torch:model.pt2``) module, without needing its code."""
 
     def __init__(self, place: str, *, flat: bool = False) -> None:
-        """Load a module that takes [n, C, 34] float32 and gives [n, 109]; ``flat``: it takes [n, C * 34].
+        """Load a module that takes [n, C, 34] float32, or [n, C * 34] if it is ``flat``, and returns [n, 109].
 
         Raises:
-            AgentError: there is no such file, or it is no such module.
+            AgentError: there is no such file, or it is not such a module.
             MissingExtraError: torch is not installed.
         """
         super().__init__("torch", place)
@@ -154,7 +156,7 @@ class TorchAgent(_Model):
         try:
             self._file = OpenedFile(_exported if self._path.suffix == ".pt2" else _scripted, self._path)
         except (OSError, ValueError, RuntimeError) as error:
-            raise AgentError(f"{place}: no scripted or exported module that can be read here ({error})") from error
+            raise AgentError(f"{place}: not a scripted or exported module that can be read here ({error})") from error
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
         torch = _torch()
@@ -162,7 +164,7 @@ class TorchAgent(_Model):
         try:
             with torch.inference_mode():
                 return self._file.model(seen.flatten(1) if self._is_flat else seen)
-        except Exception as error:  # guards of shapes are assertions, and scripts have a kind of their own
+        except Exception as error:  # guards of shapes are assertions, and scripts raise errors of their own kind
             hint = "" if self._is_flat else " (torch:FILE?flat=true shows it [n, C * 34])"
             raise ValueError(f"{error}{hint}") from error
 
@@ -175,10 +177,10 @@ class OnnxAgent(_Model):
     """
 
     def __init__(self, place: str) -> None:
-        """Load a model; its first output is [n, 109].
+        """Load a model whose first output is [n, 109].
 
         Raises:
-            AgentError: there is no such file, or it is no such model.
+            AgentError: there is no such file, or it is not such a model.
             MissingExtraError: onnxruntime is not installed.
         """
         super().__init__("onnx", place)
@@ -186,8 +188,8 @@ class OnnxAgent(_Model):
             self.file = OpenedFile(_session, self._path)
         except MissingExtraError:
             raise
-        except Exception as error:  # its own kinds of errors, which have no common parent
-            raise AgentError(f"{place}: no ONNX model that can be read here ({error})") from error
+        except Exception as error:  # the library's errors have no common parent
+            raise AgentError(f"{place}: not an ONNX model that can be read here ({error})") from error
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
         session = self.file.model
@@ -202,14 +204,14 @@ class OnnxAgent(_Model):
 
 
 def onnx_agent(place: str, *, any_variant: bool = False) -> PolicyAgent | OnnxAgent:
-    """Return the agent that plays an ONNX model: a policy that was exported, or one that was trained elsewhere.
+    """Return the agent that plays an ONNX model: an exported policy, or a model that was trained elsewhere.
 
     Args:
         place: the file.
         any_variant: also play variants that an exported policy was not trained for.
 
     Raises:
-        AgentError: there is no such file, it is no such model, or a policy of another version.
+        AgentError: there is no such file, it is not such a model, or it is a policy of another version.
         MissingExtraError: onnxruntime is not installed.
     """
     agent = OnnxAgent(place)
@@ -227,14 +229,14 @@ def onnx_agent(place: str, *, any_variant: bool = False) -> PolicyAgent | OnnxAg
 
 
 class OnnxNetwork:
-    """A model of `mahjong-env export` as a `mahjong_agents.policy.network.Network`."""
+    """A model that `mahjong-env export` has written, as a `mahjong_agents.policy.network.Network`."""
 
     def __init__(self, file: OpenedFile) -> None:
         """Take the model, an ``onnxruntime.InferenceSession``."""
         self._file = file
 
     def inputs(self, view: View) -> Inputs:
-        """Return what the model is shown."""
+        """Return the inputs of the model."""
         return action_inputs(view)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
@@ -242,7 +244,7 @@ class OnnxNetwork:
         shown = {**inputs.per_action, **inputs.per_decision, "row": inputs.row.astype(np.int64)}
         try:
             scores: NDArray[np.float32] = self._file.model.run(None, shown)[0]
-        except Exception as error:  # its own kinds of errors, which have no common parent
+        except Exception as error:  # the library's errors have no common parent
             raise PolicyFileError(f"the ONNX model does not take what its metadata say: {error}") from error
         return scores
 
@@ -252,7 +254,7 @@ def _scripted(file: Path | bytes) -> Any:
 
 
 _LEARNS_AT: Final = {"dropout": 2, "batch_norm": 5}
-"""Operations that do something else while a module learns, and which of their arguments says so."""
+"""Operations that behave differently in training, and the number of the argument that says so."""
 
 
 def _exported(file: Path | bytes) -> Any:
@@ -260,7 +262,7 @@ def _exported(file: Path | bytes) -> Any:
     for node in program.graph.nodes:
         place = next((place for name, place in _LEARNS_AT.items() if f"aten.{name}." in str(node.target)), None)
         if place is not None and len(node.args) > place and node.args[place] is True:
-            raise ValueError("it was exported as it learns, not as it plays: call eval() of the module before")
+            raise ValueError("it was exported in training mode: call eval() of the module before exporting it")
     return program.module()
 
 
@@ -270,7 +272,7 @@ def _session(file: Path | bytes) -> Any:
     except ImportError as error:
         raise MissingExtraError("ONNX models need onnxruntime: pip install 'mahjong-env[onnx]'") from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # its threads wait in loops: where cores are shared, for each other
+    options.intra_op_num_threads = 1  # several threads would wait in busy loops, which slows machines that are shared
     model = file if isinstance(file, bytes) else str(file)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 

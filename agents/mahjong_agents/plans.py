@@ -1,4 +1,4 @@
-"""Plans for a hand, how far it is from each, and play that follows one: one suit, pungs, seven pairs, dragons."""
+"""Plans for a hand (one suit, pungs, seven pairs, dragons): its distance from each, and play that follows one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ANY: Final = 0
 PUNGS: Final = 7
 PAIRS: Final = 8
 NUM_PLANS: Final = 9
-"""Plans 1 to 3 are one suit alone, 4 to 6 one suit and honours."""
+"""The number of plans; 1 to 3 are one suit alone, 4 to 6 one suit and honours."""
 
 KINDS_OF_PLAN: Final = np.array(
     [int(ALL_KINDS), *_SUITS, *(suit | _HONOURS for suit in _SUITS), int(ALL_KINDS), int(ALL_KINDS)], np.uint64
@@ -50,14 +50,14 @@ _GROUPS_OF_PLAN = np.array(
 
 
 class Prospects(NamedTuple):
-    """The distances of k pairs of a hand and a plan, with the kinds that help and that can be spared.
+    """The distances of k pairs of a hand and a plan, with the kinds that help and the kinds that can be spared.
 
     Attributes:
-        hand: [k] which hand.
-        plan: [k] which plan.
-        distance: [k] int8 tiles short.
-        help: [k] uint64 kinds that bring it nearer, wild kinds aside.
-        spare: [k] uint64 held kinds of which a tile may go without raising the distance, wild kinds aside.
+        hand: [k] the number of the hand.
+        plan: [k] the plan.
+        distance: [k] int8 tiles that the hand lacks.
+        help: [k] uint64 kinds that bring the hand nearer, except wild kinds.
+        spare: [k] uint64 held kinds of which a tile may go without raising the distance, except wild kinds.
     """
 
     hand: NDArray[np.intp]
@@ -67,12 +67,12 @@ class Prospects(NamedTuple):
     spare: KindSets
 
     def take(self, which: NDArray[np.intp]) -> Prospects:
-        """Return some of them."""
+        """Return some of the pairs."""
         return Prospects(self.hand[which], self.plan[which], self.distance[which], self.help[which], self.spare[which])
 
 
 def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prospects:
-    """Return the prospects of [k] pairs of a hand and a plan; `Hands.counts` must be there."""
+    """Return the prospects of [k] pairs of a hand and a plan; `Hands.counts` must not be None."""
     assert hands.counts is not None
     kinds = KINDS_OF_PLAN.take(plan)
     codes = hands.codes.take(hand, axis=1) * _GROUPS_OF_PLAN.take(plan, axis=0).T
@@ -102,7 +102,7 @@ def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prosp
 def possible_plans(
     hands: Hands, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes
 ) -> NDArray[np.bool_]:
-    """Return [m, 9] bool the plans that the melds of m hands, their types and kinds [m, 5], allow."""
+    """Return [m, 9] bool which plans the melds of m hands allow, given the melds' types and kinds [m, 5]."""
     possible = np.ones((len(hands.sets), NUM_PLANS), np.bool_)
     exists = meld_type > MeldType.NONE
     bits = np.where(exists, BIT_OF_KIND.take(np.maximum(meld_kind, 0)), _NO_KIND)
@@ -116,7 +116,7 @@ def possible_plans(
 def plans_within_reach(
     hands: Hands, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes, reach: int
 ) -> Prospects:
-    """Return the prospects of hands that are at most ``reach`` tiles farther than the nearest of the same hand."""
+    """Return the prospects of each hand that are at most ``reach`` tiles farther than its nearest one."""
     found = weigh(hands, *np.nonzero(possible_plans(hands, meld_type, meld_kind, shapes)))
     nearest = np.full(len(hands.sets), np.iinfo(np.int8).max, np.int8)
     np.minimum.at(nearest, found.hand, found.distance)
@@ -125,10 +125,12 @@ def plans_within_reach(
 
 # --- Playing for a plan ---------------------------------------------------------------------------------------
 
-DISCARD: Final = -1  # an option of the own turn: some discard
+DISCARD: Final = -1  # an option in a seat's own turn: any discard
 
 _RANK: Final = np.full(len(ACTIONS) + 1, 2, np.int16)
-"""At the same distance kongs come before discards and passes, and these before claims; the last is a discard."""
+"""The rank of each action at the same distance, lowest first: kongs, then discards and passes, then claims.
+
+The last element is for `DISCARD`."""
 _RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
 _RANK[PASS] = _RANK[DISCARD] = 1
 _IMPOSSIBLE: Final = np.int16(1000)
@@ -141,28 +143,28 @@ _GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: ClosedGreedyAgent()}
 
 
 class Melds(NamedTuple):
-    """Melds of m seats, those of the view and one that may be added: all [m, 5]."""
+    """Melds of m seats: those of the view, and one that an action may add; all arrays are [m, 5]."""
 
     type: NDArray[np.int8]  # `MeldType`
-    kind: NDArray[np.int8]  # lowest of a chow
-    giver: NDArray[np.int8]  # slot, -1 nobody
+    kind: NDArray[np.int8]  # of a chow, the lowest
+    giver: NDArray[np.int8]  # the slot that gave the tile, -1 for nobody
 
     def take(self, which: NDArray[np.intp]) -> Melds:
-        """Return some of them."""
+        """Return the melds of some seats."""
         return Melds(*(array[which] for array in self))
 
 
 class Options(NamedTuple):
-    """The m options of seats: every legal action, with the discards of a seat as one option."""
+    """The m options of some seats: every legal action, with all discards of a seat as one option."""
 
     row: NDArray[np.intp]  # [m] row of the view
-    action: NDArray[np.intp]  # [m] or DISCARD
+    action: NDArray[np.intp]  # [m] the action, or DISCARD
     hands: Hands  # before the discard
     melds: Melds
 
 
 def options_of(view: View, rows: NDArray[np.intp]) -> Options:
-    """Return all options of the seats of some rows, wins aside."""
+    """Return all options of the seats of some rows, except wins."""
     mask = view.action_mask[rows]
     turn = np.flatnonzero(mask[:, :CONCEALED_KONG].any(axis=1))
     other, action = np.nonzero(mask[:, CONCEALED_KONG:])
@@ -202,12 +204,12 @@ def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
 
 
 def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Choose [n] actions that follow plans: a win if there is one, else what leaves the fewest tiles short of the plan.
+    """Choose [n] actions that follow plans: a win if there is one, else the action that leaves the plan nearest.
 
     Args:
         view: what n seats see.
-        plan: [n] the plan of each, or `OPEN` or `CLOSED`.
-        rng: the source of chance, which decides between equally good discards.
+        plan: [n] the plan of each seat, or `OPEN` or `CLOSED`.
+        rng: the source of randomness, which decides between equally good discards.
     """
     actions = np.full(len(view), WIN, np.int64)
     for manner, greedy in _GREEDY.items():
@@ -225,7 +227,7 @@ def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -
     distance = np.where(is_claim, np.maximum(distance, 1), distance)
     cost = distance.astype(np.int16) * np.int16(3) + _RANK[options.action]
     cost += np.where(possible[every, plans] | (options.action == PASS) | (options.action == DISCARD), 0, _IMPOSSIBLE)
-    # The cheapest option of each row; of equal ones the first.
+    # Take the cheapest option of each row, and the first of equal ones.
     order = np.lexsort((every, cost, options.row))
     first = order[np.unique(options.row[order], return_index=True)[1]]
     row, action = options.row[first], options.action[first]
@@ -238,7 +240,7 @@ def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -
 
 
 def discards_for(view: View, hands: Hands, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return [n] discards for plans: fewest tiles short, most help, then the same for any shape."""
+    """Return [n] discards that leave plans nearest, then with most help; ties are broken by the same for any shape."""
     near = weigh(hands, np.arange(len(view)), plan).spare
     legal = pack(view.action_mask[:, :CONCEALED_KONG])
     near = np.where(near & legal == _NO_KIND, legal, near & legal)
@@ -261,10 +263,13 @@ def discards_for(view: View, hands: Hands, plan: NDArray[np.intp], rng: np.rando
 # --- Plans for a few kinds or for the wild tile ---------------------------------------------------------------
 
 FAR_PLANS: Final = ("one dragon", "flower dragon", "a wild pair")
-"""Runs 123, 456, 789 of one suit; the same, each of another suit; sets, and a wild tile that any tile makes a pair."""
+"""Plans of a few kinds or of the wild tile.
+
+Runs 123, 456 and 789 of one suit; the same runs, each of another suit; sets, and a wild tile with which any tile makes
+the pair."""
 IMPOSSIBLE: Final = 9
 _RUNS: Final = np.array([[7 << RANKS * suit + 3 * part for part in range(3)] for suit in range(3)], np.uint64)
-"""[3, 3] uint64: the run of each suit and part as a set of kinds."""
+"""[3, 3] uint64: the run of each suit (rows) and part (123, 456, 789) as a set of kinds."""
 _ONE_DRAGON: Final = np.bitwise_or.reduce(_RUNS, axis=1)
 _FLOWER_DRAGON: Final = np.array(
     [_RUNS[suits[0], 0] | _RUNS[suits[1], 1] | _RUNS[suits[2], 2] for suits in permutations(range(3))], np.uint64
@@ -276,8 +281,8 @@ _POWER = POWER.astype(np.intp)
 class Standing(NamedTuple):
     """The distances of m hands from each of `FAR_PLANS`."""
 
-    distance: NDArray[np.int8]  # [m, 3] tiles short, `IMPOSSIBLE` at most
-    spare: KindSets  # [m, 3] kinds of which a tile may go without raising it, wild kinds aside
+    distance: NDArray[np.int8]  # [m, 3] tiles that the hands lack, `IMPOSSIBLE` at most
+    spare: KindSets  # [m, 3] kinds of which a tile may go without raising the distance, except wild kinds
 
 
 def far_plans(
@@ -288,7 +293,7 @@ def far_plans(
     *,
     has_wild: bool,
 ) -> Standing:
-    """Return the distances of m hands, of natural tiles [m, 34] and melds [m, 5], from each of `FAR_PLANS`."""
+    """Return the distances of m hands from each of `FAR_PLANS`, given natural tiles [m, 34] and melds [m, 5]."""
     held = pack(natural > 0)
     is_run = (meld_type == MeldType.CHOW) & (meld_kind % 3 == 0)
     runs = np.where(is_run, np.uint64(7) << np.maximum(meld_kind, 0).astype(np.uint64), np.uint64(0))
@@ -317,10 +322,10 @@ def _dragon(
 
 
 def _wild_pair(hands: Hands, natural: NDArray[np.int8], *, has_wild: bool) -> tuple[NDArray[np.int8], KindSets]:
-    """Return [m] distances and [m] spare kinds for sets alone, with one wild tile kept beside them."""
+    """Return [m] distances and [m] spare kinds for sets alone, with one wild tile kept for the pair."""
     if not has_wild:
         return np.full(len(natural), IMPOSSIBLE, np.int8), np.full(len(natural), np.uint64(0))
-    # As if there were a pair of honours to begin with: only sets are wanted then.
+    # Add a pair of honours, so that the hand needs only sets.
     with_pair, every = natural.copy(), np.arange(len(natural))
     honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
     with_pair[every, honour] += 2

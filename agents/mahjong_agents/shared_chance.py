@@ -1,10 +1,11 @@
-"""Common random numbers: games that are compared with each other throw the same dice.
+"""Common random numbers for the agents of games that are compared with each other.
 
-A deal is played in several orders of seats, a wall under two rules, a world after two actions. If an agent drew lots
-afresh in each of them, the games would soon differ by these lots alone, and little of what they share would cancel.
+A deal is played in several orders of seats, a wall under two rules, a world after two actions. If an agent drew new
+random numbers in each of these games, the games would soon differ for this reason alone, and little of what they share
+would cancel.
 
-`SharedChance` gives every decision numbers that follow from its key. `RowChance` draws once for each game and shares
-the numbers out among the rows; `PairedAgent` wraps an agent with it.
+`SharedChance` gives every decision numbers that follow from its key. `RowChance` draws numbers for each game once and
+hands them to the rows of that game; `PairedAgent` wraps an agent with it.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ _CALLS = np.arange(1, 4097, dtype=np.uint64) * GOLDEN
 class SharedChance(np.random.Generator):
     """A generator whose `random` gives every row of a view numbers of its own, which follow from the row's key.
 
-    ``random((n, ...))``, with n the number of rows, depends on the key of each row and on how often it was called
-    for them, on nothing else. Every other request is answered by an ordinary stream: agents that ask for such numbers
-    are served as well, only that their games have less in common.
+    The result of ``random((n, ...))``, with n the number of rows, depends only on the key of each row and on the number
+    of earlier calls for these keys. Every other request is answered from an ordinary stream. Agents that make such
+    requests work as well, but their games have less in common.
     """
 
     def __init__(self, seed: np.random.SeedSequence) -> None:
-        """Begin the ordinary stream. The seed, by which the tables may have been dealt as well, is not kept."""
+        """Begin the ordinary stream. The seed is not kept, as the tables may have been dealt from it as well."""
         super().__init__(np.random.PCG64(seed.generate_state(8).tolist()))
         self._keys: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self._calls = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles draw the same numbers."""
+        """Pickle the state, so that copies draw the same numbers."""
         return _restored, (self.bit_generator, self._keys, self._calls)
 
     def decide(self, keys: NDArray[np.uint64]) -> Self:
-        """Begin decisions: [n] a key for each row of the view that an agent is about to be shown."""
+        """Begin decisions, given a key [n] for each row of the view that an agent is about to see."""
         self._keys, self._calls = keys, 0
         return self
 
@@ -71,28 +72,35 @@ def _restored(bits: np.random.BitGenerator, keys: NDArray[np.uint64], calls: int
 
 
 def decision_keys(deals: NDArray[np.uint64], people: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return [n] keys of decisions, by the keys of the deals [n], who decides [n], and after how many decisions [n]."""
+    """Return [n] keys of decisions.
+
+    Args:
+        deals: [n] keys of the deals.
+        people: [n] the number of the person or seat that decides.
+        number: [n] how many decisions the same person or seat has made before.
+    """
     place = people.astype(np.uint64) * _DECISIONS + number.astype(np.uint64)
     return mix(deals + place * GOLDEN)
 
 
 def deal_keys(seed: int, deals: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return [n] keys of deals from their numbers, for the agents' chance: it has nothing to do with the tiles."""
+    """Return [n] keys of deals from their numbers; the agents' random numbers are independent of the tiles."""
     state = np.random.SeedSequence(seed, spawn_key=(0xA6E17,)).generate_state(1, np.uint64)
     return mix(deals.astype(np.uint64) * GOLDEN ^ state[0])
 
 
 def _doubles(keys: NDArray[np.uint64], each: int) -> NDArray[np.float64]:
-    """Return [n, each] numbers of 53 bits."""
+    """Return [n, each] random numbers from 0 to below 1, of 53 bits."""
     places = np.arange(1, each + 1, dtype=np.uint64) * GOLDEN
     numbers = mix(keys[:, None] + places) >> np.uint64(11)
     return numbers.astype(np.float64) * 2.0**-53
 
 
 def _floats(keys: NDArray[np.uint64], each: int) -> NDArray[np.float32]:
-    """Return [n, each] numbers of 24 bits, three times as fast: 32-bit halves of the key, mixed in turn.
+    """Return [n, each] random numbers from 0 to below 1, of 24 bits; three times as fast as `_doubles`.
 
-    The mixing function is Chris Wellons's lowbias32 (https://github.com/skeeto/hash-prospector).
+    They are made by mixing the 32-bit halves of the key in turn. The mixing function is Chris Wellons's lowbias32
+    (https://github.com/skeeto/hash-prospector).
     """
     low, high = (keys & _LOW_HALF).astype(np.uint32), (keys >> _HALF).astype(np.uint32)
     places = np.arange(1, each + 1, dtype=np.uint32) * np.uint32(0x9E3779B9)
@@ -111,36 +119,42 @@ def _mix32(values: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 class RowChance(np.random.Generator):
-    """A generator whose uniform numbers, where there is one for each row of a view, are those of the row's game."""
+    """A generator that gives the rows of a view the uniform numbers of their game, where one is drawn for each row."""
 
     def __init__(self, bits: np.random.BitGenerator, rows: NDArray[np.intp], number: int) -> None:
-        """Give each row of a view the number of its game, ``rows`` [n] below ``number``: games of one share chance."""
+        """Set the game of each row.
+
+        Args:
+            bits: the source of the numbers.
+            rows: [n] the number of each row's game; rows of the same number share their random numbers.
+            number: how many games there are.
+        """
         super().__init__(bits)
         self._rows, self._number = rows, number
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        """Draw as `numpy.random.Generator.random` does; arrays [n, ...] are drawn for all games and shared out."""
+        """Draw as `numpy.random.Generator.random` does; arrays [n, ...] are drawn once for each game."""
         shape = _shape(size)
         if out is not None or not shape or shape[0] != len(self._rows):
             return super().random(size, dtype, out)
         return super().random((self._number, *shape[1:]), dtype).take(self._rows, axis=0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles draw the same numbers."""
+        """Pickle the state, so that copies draw the same numbers."""
         return RowChance, (self.bit_generator, self._rows, self._number)
 
 
 class PairedAgent:
-    """An agent whose chance depends on the game and the number of its move alone."""
+    """An agent whose random numbers depend only on the game and the number of the move."""
 
     def __init__(self, engine: Engine, agent: Agent, rows: NDArray[np.intp], seed: Sequence[int]) -> None:
         """Wrap an agent, for the games of one engine in which all games move at the same time.
 
         Args:
             engine: the games.
-            agent: who chooses.
-            rows: [B] the number of each game; games of the same number are a pair.
-            seed: of the chance.
+            agent: the agent that chooses.
+            rows: [B] the number of each game; games of the same number share their random numbers.
+            seed: the seed of the random numbers.
         """
         self.name = agent.name
         self._engine, self._agent, self._rows, self._seed = engine, agent, rows, tuple(seed)
@@ -154,5 +168,5 @@ class PairedAgent:
 
 
 def pair(engine: Engine, agents: Sequence[Agent], rows: NDArray[np.intp], seed: int) -> list[PairedAgent]:
-    """Wrap several agents, each with chance of its own; the arguments are those of `PairedAgent`."""
+    """Wrap several agents, each with random numbers of its own; the arguments are those of `PairedAgent`."""
     return [PairedAgent(engine, agent, rows, (seed, number)) for number, agent in enumerate(agents)]

@@ -1,4 +1,4 @@
-"""An agent that asks a function in words: for language models, and for whatever else talks."""
+"""An agent that asks a function in words, for language models and other programs that answer in text."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _FUNCTION: Final = Kind(
 class TextAgent:
     """Tells a function the rules and the table, and plays what it answers: ``text:file.py:function``.
 
-    The function is called with one prompt and returns one answer, both text; one whose first argument is annotated as
-    a list (``list[str]``) is called with the prompts of all seats that are asked at once, and returns as many answers.
-    An answer that cannot be played is told back with the reason, and asked again. Where only one action is legal,
-    nobody is asked.
+    The function takes one prompt and returns one answer, both text. If its first argument is annotated as a list
+    (``list[str]``), it takes the prompts of all seats that are asked at once and returns as many answers. An answer
+    that cannot be played is returned to the function with the reason, and the question is asked again. Where only one
+    action is legal, the function is not asked.
 
     Attributes:
         name: "text:" and the name of the function.
         games_at_once: see `mahjong_agents.base.games_at_once`.
-        refused: answers that were refused so far.
-        replaced: decisions that ``otherwise`` made so far.
+        refused: the number of answers refused so far.
+        replaced: the number of decisions that ``otherwise`` has made so far.
     """
 
     games_at_once = 32
@@ -45,12 +45,12 @@ class TextAgent:
         """Find the function.
 
         Args:
-            function: it, or its address, ``file.py:function`` or ``module:function``.
-            tries: answers to one question.
-            otherwise: the agent that decides where all of them are refused; None: that is an error.
+            function: the function, or its address, ``file.py:function`` or ``module:function``.
+            tries: how many answers the function may give to one question.
+            otherwise: the agent that decides if all of them are refused; None makes this an error.
 
         Raises:
-            AgentError: there is no such function or agent.
+            AgentError: there is no such function or agent, or ``tries`` is below 1.
         """
         if tries < 1:
             raise AgentError(f"tries is an integer from 1, not {tries}")
@@ -63,7 +63,7 @@ class TextAgent:
         self._takes_all = isinstance(wanted, type) and issubclass(wanted, Sequence) and not issubclass(wanted, str)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose one action for each row; see the class."""
+        """Choose one action for each row, as the class describes."""
         actions: NDArray[np.int64] = view.action_mask.argmax(axis=1).astype(np.int64)
         asked = np.flatnonzero(view.action_mask.sum(axis=1) > 1).tolist()
         told = instructions(view.rules)
@@ -82,7 +82,7 @@ class TextAgent:
                 return actions
         if self._otherwise is None:
             raise AgentError(
-                f"the agent {self.name!r} gave {self._tries} answers that are refused, the last because "
+                f"the agent {self.name!r} gave {self._tries} answers that were refused, the last because "
                 f"{refusals[asked[0]]}; with ?otherwise=AGENT that agent decides instead"
             )
         self.replaced += len(asked)
@@ -90,7 +90,11 @@ class TextAgent:
         return actions
 
     def _ask(self, prompts: list[str]) -> list[str]:
-        """The answers of the function."""
+        """Return the answers of the function.
+
+        Raises:
+            AgentError: the function fails, or does not answer in text.
+        """
         try:
             answers = self._function(prompts) if self._takes_all else [self._function(text) for text in prompts]
         except Exception as error:  # somebody else's code may raise anything

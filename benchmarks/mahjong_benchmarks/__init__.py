@@ -1,4 +1,5 @@
-"""Speed, memory and start, beside other mahjong environments in the same run: ``bench`` and ``bench-learning``.
+"""The commands ``bench`` and ``bench-learning``, which measure speed, memory and the time to start.
 
-`README.md` in the folder above says how they measure.
+``bench`` also measures other mahjong environments in the same run. `README.md` in the folder above explains how it
+measures.
 """

@@ -13,59 +13,62 @@ from mahjong_training.config import VariantConfig
 
 @dataclass(frozen=True, kw_only=True)
 class BenchConfig:
-    """Decisions per second, beside other mahjong environments in the same run."""
+    """Measure decisions per second, memory and the time to start, and compare other mahjong environments."""
 
     variant: tuple[str, ...] = tuple(sorted(VARIANTS))
-    """The variants."""
+    """The variants to measure. By default all of them."""
     knobs: tuple[str, ...] = ()
-    """House rules as NAME=VALUE, for every variant named; `python -m mahjong_env rules --variant VARIANT` lists them.
-    --knob is the same, and either may be given several times."""
+    """House rules as NAME=VALUE, which apply to every variant measured. By default each variant's own rules apply.
+    `python -m mahjong_env rules --variant VARIANT` lists all house rules.
+    --knob is an alias, and either option may be given several times."""
     batches: tuple[int, ...] = (256, 4096)
-    """Games at once."""
+    """Numbers of games that are played at once. Each is measured by itself."""
     play: tuple[str, ...] = ("random", "greedy")
-    """Who plays the batches; the time in which agents choose is shown apart. Other environments play at random."""
+    """Agents that play the batches. The time that they take to choose is shown in a column of its own.
+    Other environments always play at random."""
     runs: int = 3
-    """How often everything is measured; medians count."""
+    """Number of times that everything is measured. The tables show the medians."""
     seconds: float = 0.5
-    """Timed seconds of each in each run."""
+    """Seconds for which each line is timed in each run."""
     peers: bool = True
-    """Also measure other environments; they need the extra bench."""
+    """Also measure other environments. They need the extra bench: pip install 'mahjong-env[bench]'."""
     footprint: bool = True
-    """Also measure memory and the time to start, in processes of their own."""
+    """Also measure memory and the time to start, each in processes of their own."""
     json: Path | None = None
-    """File for all that was measured."""
+    """File to which all measurements are written, as JSON. By default none is written."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchLearningConfig(VariantConfig):
-    """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
+    """Measure how many decisions of a learner are played and learned from per second, with many tables and with one."""
 
     opponents: tuple[str, ...] = ("random", "greedy")
-    """Who sits at all other seats; each of them is measured by itself."""
+    """Agents that sit at all other seats. Each is measured by itself."""
     tables: tuple[int, ...] = (512,)
-    """Tables that are played at once, each number measured by itself."""
+    """Numbers of tables that are played at once. Each is measured by itself."""
     threads: tuple[int, ...] = (1,)
-    """Threads of torch, each number measured by itself."""
+    """Numbers of torch threads. Each is measured by itself."""
     self_play_tables: int = 1024
-    """Tables of the fast path (`mahjong-env train`), which plays and learns in one process; 0: without it."""
+    """Number of tables of the fast path (`mahjong-env train`), which plays and learns in one process.
+    With 0, it is left out."""
     one_table: bool = True
     """Also measure a Gymnasium environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
     runs: int = 3
-    """How often everything is measured; medians count."""
+    """Number of times that everything is measured. The tables show the medians."""
     seconds: float = 3.0
-    """How long each measurement takes at least, of the time that passes."""
+    """Least duration of each measurement, in seconds of elapsed time."""
     seed: int = 0
-    """Of the deals, the weights and all choices."""
+    """Seed of the deals, the initial weights and all random choices."""
     width: int = 256
-    """Units of each hidden layer."""
+    """Number of units in each hidden layer of MaskablePPO's network."""
     layers: int = 2
-    """Hidden layers."""
+    """Number of hidden layers of MaskablePPO's network."""
     json: Path | None = None
-    """File for all that was measured."""
+    """File to which all measurements are written, as JSON. By default none is written."""
     n_steps: int = 16
-    """Decisions of MaskablePPO at each table between two updates."""
+    """Number of MaskablePPO's decisions at each table between two updates."""
     batch_size: int = 2048
-    """Decisions in a minibatch."""
+    """Number of decisions in a minibatch of MaskablePPO."""
 
 
 bench: Final = Command(BenchConfig, "mahjong_benchmarks.speed")

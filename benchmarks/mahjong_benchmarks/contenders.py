@@ -1,4 +1,4 @@
-"""What ``bench`` measures: engines with many games, loops over one game, and other mahjong environments."""
+"""The contenders of ``bench``: engines with many games, loops over one game, and other mahjong environments."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ RIICHI: Final = "RiichiEnv"
 RIICHI_SEEN: Final = "RiichiEnv, mask and observation"
 LOOP: Final = " (loop)"
 
-# Games that were all dealt in the same moment end together too: with random play nearly every hand ends with the
-# wall, in waves a hundred steps apart, and a rate taken between two waves knows nothing of dealing. So every game
-# first plays a number of decisions of its own, the sum of two numbers below this one. It need not be the length of a
-# hand: about that or longer is enough, as the sum of two leaves no edges that would come back as a wave.
+# Games that are dealt at the same moment also end together. With random play nearly every hand lasts until the wall is
+# empty, so that hands end in waves a hundred steps apart, and a rate measured between two waves does not include
+# dealing. So every game first plays a random number of decisions, the sum of two numbers below this one. This one need
+# not be the exact length of a hand; about that or more is enough, as a sum of two has no sharp edges that would turn
+# into waves again.
 HEAD_START: Final = 128
 
 Choosing = AbstractContextManager[Any]
@@ -36,15 +37,15 @@ _FIRST: Final = np.zeros(1, np.intp)
 
 # --- Many games ------------------------------------------------------------------------------------------------------
 class WarmGames:
-    """Games in the middle of their hands, each somewhere else; all batch sizes and runs begin from copies of them."""
+    """Games that are at different points of their hands; all batch sizes and runs begin with copies of them."""
 
     def __init__(self, rules: Rules, number: int, play: str) -> None:
-        """Find the agent.
+        """Find the agent that plays.
 
         Args:
-            rules: what is played.
-            number: how many games.
-            play: who plays, a name for `find_agent`.
+            rules: the rules to play by.
+            number: the number of games.
+            play: the name of the agent, for `find_agent`.
 
         Raises:
             MahjongError: there is no such agent.
@@ -54,7 +55,7 @@ class WarmGames:
         self._engine: Engine | None = None
 
     def copy(self, batch: int) -> Engine:
-        """Return an engine with some of the games. The first call plays them so far, which takes seconds."""
+        """Return an engine with copies of some games. The first call plays the games so far, which takes seconds."""
         if self._engine is None:
             self._engine, rng = Engine(self.rules, self._number, seed=0, auto_reset=True), np.random.default_rng(0)
             ahead = rng.integers(0, HEAD_START, (2, self._number)).sum(axis=0)
@@ -65,16 +66,17 @@ class WarmGames:
 
 
 def choose(engine: Engine, agent: Opponent, rng: np.random.Generator, games: Games | None = None) -> Int64Array:
-    """[n] the actions that an agent chooses in all or some games; random play needs no view."""
+    """Return [n] the actions that an agent chooses in some games, or in all; random play needs no view."""
     if isinstance(agent, RandomAgent):
         return choose_at_random(engine.action_mask if games is None else engine.action_mask[games], rng)
     return np.asarray(agent.act(engine.view(games), rng))
 
 
 def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Contender]:
-    """The engine at several batch sizes, without and with observations.
+    """Return contenders that play an engine at several batch sizes, without and with observations.
 
-    Random play is set against random play of peers by the environment's time alone; of agents, choosing counts too.
+    With random play, they are compared with random play of the peers by the environment's time alone. With other
+    agents, the time for choosing counts as well.
     """
     source = WarmGames(rules, max(batches), play)
     is_random = play == "random"
@@ -89,7 +91,7 @@ def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Conten
                 with choosing:
                     actions = choose(engine, source.agent, rng)
                 result = engine.step(actions)
-                engine.action_mask  # noqa: B018 looking at it is what is timed
+                engine.action_mask  # noqa: B018 computing the mask is what is timed
                 if observes:
                     engine.observe()
                 hands += int(result.hand_over.sum())
@@ -111,9 +113,9 @@ def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Conten
     ]
 
 
-# --- One game, as anybody would write the loop: all that happens is timed ------------------------------------------
+# --- One game, in the loop that anybody would write: everything in it is timed -------------------------------------
 def one_game(rules: Rules) -> list[Contender]:
-    """Loops over one game at random: `env()`, the engine with mask and observation, `gymnasium.make`."""
+    """Return loops over one game with random play: `env()`, the engine with one game, and `gymnasium.make`."""
     env = f"{rules.name}: env()"
     loops: list[tuple[str, Callable[[Rules, int], Play], str]] = [
         (env, play_env, RLCARD + LOOP),
@@ -128,7 +130,7 @@ def one_game(rules: Rules) -> list[Contender]:
 
 
 def play_env(rules: Rules, seed: int) -> Play:
-    """Begin PettingZoo's usual loop over `env()`: `agent_iter`, `last`, `step`; hands are played to their end."""
+    """Begin PettingZoo's usual loop over `env()`: `agent_iter`, `last` and `step`; hands are played to their end."""
     env: Any = Guarded(MahjongAEC(rules))
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
@@ -154,7 +156,7 @@ def play_env(rules: Rules, seed: int) -> Play:
 
 
 def play_engine(rules: Rules, seed: int) -> Play:
-    """Begin a loop over an engine with one game: mask, observation, step."""
+    """Begin a loop over an engine with one game: mask, observation and step."""
     engine, rng = Engine(rules, 1, seed=seed, auto_reset=True), np.random.default_rng(seed)
 
     def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
@@ -172,7 +174,7 @@ def play_engine(rules: Rules, seed: int) -> Play:
 
 
 def play_learner(rules: Rules, seed: int) -> Play:
-    """Begin Gymnasium's usual loop over one seat against random opponents; the decisions of all players count."""
+    """Begin Gymnasium's usual loop for one seat against random opponents; the decisions of all players count."""
     identifier = f"mahjong_env/{rules.name.capitalize()}-v{rules.version}"
     env: Any = gymnasium.make(identifier, opponents="random", **rules.knobs)
     env.reset(seed=seed)
@@ -190,7 +192,7 @@ def play_learner(rules: Rules, seed: int) -> Play:
                     action = int(legal[int(rng.random() * len(legal))])
                 _, _, terminated, truncated, info = env.step(action)
                 over = terminated or truncated
-            played += int(engine.moves(_FIRST)[0]) - before - 1  # the deal is a move too
+            played += int(engine.moves(_FIRST)[0]) - before - 1  # the deal counts as a move, too
             hands += 1
         return played, hands
 
@@ -199,10 +201,10 @@ def play_learner(rules: Rules, seed: int) -> Play:
 
 # --- Other environments -------------------------------------------------------------------------------------------
 def peers() -> list[Contender]:
-    """RLCard's mahjong and RiichiEnv, all played at random, one game at a time: that is what they offer.
+    """Return contenders that play RLCard's mahjong and RiichiEnv at random, one game at a time, as these offer no more.
 
     Raises:
-        MissingExtraError: they are not installed.
+        MissingExtraError: these environments are not installed.
     """
     try:
         import riichienv  # noqa: F401
@@ -221,7 +223,7 @@ def peers() -> list[Contender]:
 
 
 def play_rlcard(seed: int) -> Play:
-    """Begin RLCard's own loop: `step` gives the next player's observation and legal actions."""
+    """Begin RLCard's own loop, in which `step` returns the next player's observation and legal actions."""
     import rlcard
 
     env, rng = rlcard.make("mahjong", {"seed": seed}), np.random.default_rng(seed)
@@ -230,7 +232,7 @@ def play_rlcard(seed: int) -> Play:
     def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
         nonlocal state
         hands = 0
-        with redirect_stdout(io.StringIO()):  # it prints when somebody has no legal action
+        with redirect_stdout(io.StringIO()):  # RLCard prints when somebody has no legal action
             for _ in range(decisions):
                 with choosing:
                     legal = list(state["legal_actions"])
@@ -246,7 +248,7 @@ def play_rlcard(seed: int) -> Play:
 
 
 def play_riichi(seed: int, *, observes: bool) -> Play:
-    """Begin hands of riichi; several players may be asked at once, and each answer is a decision."""
+    """Begin a loop over RiichiEnv; several players may be asked at once, and each answer counts as a decision."""
     from riichienv import RiichiEnv
 
     env = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True, seed=seed)

@@ -1,4 +1,4 @@
-"""What an engine takes beside time: memory, and seconds until a first game; measured in processes of their own."""
+"""The memory of an engine and the time until a first game, measured in processes of their own."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class Memory:
     """The memory of one engine, in bytes.
 
     Attributes:
-        variant: what is played.
-        batch: games at once.
-        array_bytes: the arrays that the engine holds.
-        table_bytes: all other arrays that the package holds after some hands: tables of hands, of rules, of actions.
+        variant: the variant that is played.
+        batch: the number of games played at once.
+        array_bytes: the size of the arrays that the engine holds.
+        table_bytes: the size of all other arrays that the package holds after some hands: tables of hands, rules and
+            actions.
     """
 
     variant: str
@@ -47,12 +48,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class Start:
-    """How long the first game of a process takes to be there, in seconds that pass, without the interpreter's start.
+    """The time until the first game of a process, in seconds of elapsed time, without the interpreter's own start.
 
     Attributes:
-        variant: what is played.
-        import_seconds: importing the package, with numpy, gymnasium and pettingzoo; one number for each process.
-        env_seconds: ``env()`` and its first ``reset``.
+        variant: the variant that is played.
+        import_seconds: the time to import the package with numpy, gymnasium and pettingzoo, for each process.
+        env_seconds: the time of ``env()`` and its first ``reset``, for each process.
     """
 
     variant: str
@@ -61,13 +62,13 @@ class Start:
 
 
 def measure_memory(played: Rules, batch: int) -> Memory:
-    """Make and play an engine in a new process, and ask how much memory there is."""
+    """Make and play an engine in a new process, and measure its memory."""
     code = f"from {__name__} import show_memory; show_memory(*json.loads(sys.argv[1]))"
     return Memory(played.name, batch, *_in_new_process(code, [played.name, played.knobs, batch]))
 
 
 def show_memory(variant: str, knobs: dict[str, Any], batch: int) -> None:
-    """Print the two numbers of a `Memory` as JSON; meant for a process that has done nothing else."""
+    """Print the two sizes of a `Memory` as JSON; call it in a process that has done nothing else."""
     engine = Engine(rules(variant, **knobs), batch, seed=0, auto_reset=True)
     rng = np.random.default_rng(0)
     for _ in range(_STEPS):
@@ -80,9 +81,10 @@ def show_memory(variant: str, knobs: dict[str, Any], batch: int) -> None:
 
 
 def held_arrays(roots: Iterable[Any]) -> dict[int, int]:
-    """Return bytes by id of the arrays that objects hold: in containers, caches of functions, objects of mahjong_env.
+    """Return, by id, the size in bytes of all arrays that some objects hold.
 
-    Views are counted as the array whose memory they show, and that once.
+    Arrays are found in containers, caches of functions and objects of mahjong_env. A view counts as the array whose
+    memory it shows, and each array counts once.
     """
     arrays: dict[int, int] = {}
     waiting, seen = list(roots), set()
@@ -114,13 +116,13 @@ print(json.dumps([imported - began, perf_counter() - imported]))
 
 
 def measure_start(played: Rules, times: int = 5) -> Start:
-    """Import the package and make a first environment in new processes."""
+    """Measure importing the package and making a first environment, in several new processes."""
     measured = [_in_new_process(_START, [played.name, played.knobs]) for _ in range(times)]
     return Start(played.name, [one[0] for one in measured], [one[1] for one in measured])
 
 
 def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
-    """What a piece of code prints as JSON in a fresh interpreter that finds the same package."""
+    """Run code in a new interpreter that finds the same package, and return what it prints as JSON."""
     home = str(Path(mahjong_env.__file__).parents[1])
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
@@ -138,7 +140,7 @@ def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
 
 
 def footprint_text(memory: Sequence[Memory], start: Sequence[Start]) -> str:
-    """Return two tables: millions of bytes, and seconds that pass until a first game."""
+    """Return two tables: the memory in MB, and the seconds until a first game."""
     lines: list[tuple[str, ...]] = [("MB", "arrays", "tables", "both", "")]
     for one in memory:
         sizes = (one.array_bytes, one.table_bytes, one.array_bytes + one.table_bytes)

@@ -1,12 +1,16 @@
-"""``mahjong-env bench-learning``: how fast a learner's decisions are played, and learned from.
+"""``mahjong-env bench-learning``: measure how fast a learner's decisions are played and learned from.
 
-Three things are measured, each containing the one before: **play** (the tables and the opponents, with a learner that
-plays at random), **rollout** (the same with a learner that plays and writes down) and **training** (rollouts and
-updates). All are decisions of the learner per second that passes; the opponents' are not counted.
+Three things are measured, each of which includes the one before:
 
-The contenders are MaskablePPO on batched tables; MaskablePPO on one table at a time, in `DummyVecEnv`; and `mahjong-env
-train`, self-play of its small network, whose learner decides for all seats. They take turns in every
-run, with a learning rate of 0, so that all play the same policy from beginning to end.
+- **play**: the tables and the opponents, with a learner that plays at random.
+- **rollout**: the same, with a learner that plays by its network and stores what it will learn from.
+- **training**: rollouts and updates.
+
+All of them are the learner's decisions per second of elapsed time; the opponents' decisions are not counted.
+
+There are three contenders: MaskablePPO on batched tables, MaskablePPO on one table at a time (in `DummyVecEnv`), and
+`mahjong-env train`, that is self-play of its small network, whose learner decides for all seats. They take turns in
+every run. The learning rate is 0, so that each plays the same policy from beginning to end.
 """
 
 from __future__ import annotations
@@ -58,21 +62,21 @@ except ImportError as error:
 KINDS: Final = ("play", "rollout", "training")
 ONE_TABLE: Final = "one table at a time"
 SELF_PLAY: Final = "itself"
-"""Whom the fast path plays against."""
+"""The opponents of the fast path."""
 _ONE_TABLE_STEPS: Final = 512
-"""Decisions between two updates where there is one table; a quarter of Stable-Baselines3's default, to save time."""
+"""Decisions between two updates with one table: a quarter of Stable-Baselines3's default, to save time."""
 _WARM_UP: Final = 3
-"""Rollouts before anything is measured, about two hands: tables that are dealt at once do not end at once then."""
+"""Rollouts before anything is measured: about two hands, after which tables dealt together no longer end together."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a contender is.
+    """The settings of one contender.
 
     Attributes:
-        opponents: the agent at all other seats; `SELF_PLAY`: the learner of the fast path, which has all seats.
-        tables: tables played at once; 1: one table at a time, each in an environment of its own.
-        threads: threads of torch.
+        opponents: the agent at all other seats, or `SELF_PLAY` for the fast path, whose learner has all seats.
+        tables: the number of tables played at once; 1 for a single table in a Gymnasium environment.
+        threads: the number of torch threads.
     """
 
     opponents: str
@@ -81,7 +85,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What the report calls it, among those with the same opponents."""
+        """The contender's name in the report, among those with the same opponents."""
         if self.tables == 1:
             return ONE_TABLE
         if self.opponents == SELF_PLAY:
@@ -91,27 +95,27 @@ class Setting:
 
 @dataclass(frozen=True)
 class Result:
-    """Decisions per second of a contender: for each of `KINDS` one number for each run."""
+    """The decisions per second of a contender, for each of `KINDS` and each run."""
 
     setting: Setting
     rates: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
 
 
 class Lap:
-    """Decisions, and seconds that passed while they were played."""
+    """A number of decisions, and the seconds that passed while they were played."""
 
     def __init__(self) -> None:
         self.decisions, self.seconds = 0, 0.0
 
     def add(self, decisions: int, began: float) -> None:
-        """Add decisions that have been played since a moment of `perf_counter`."""
+        """Add decisions that have been played since ``began``, a time of `perf_counter`."""
         self.decisions += decisions
         self.seconds += perf_counter() - began
 
 
 # --- Contenders ------------------------------------------------------------------------------------------------------
 class OneTableEnv(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """One table with a learner, with the inputs of the learners' networks: the usual way to use Gymnasium."""
+    """One table with a learner, in a Gymnasium environment that gives the inputs of the learner's network."""
 
     env: SingleSeatEnv
 
@@ -120,23 +124,23 @@ class OneTableEnv(gymnasium.ObservationWrapper[Any, Any, Any]):
         self.observation_space, self.action_space = learner_spaces()
 
     def observation(self, observation: Any) -> Any:
-        """Inputs of the learner's network."""
+        """Return the inputs of the learner's network."""
         view = self.env.view()
         return policy_inputs(view, look_ahead(view))[0]
 
     def action_masks(self) -> Any:
-        """[109] legal actions, for MaskablePPO."""
+        """Return [109] the legal actions, for MaskablePPO."""
         return self.env.action_masks()
 
 
 class Tables(BaseCallback):
-    """MaskablePPO at tables; as a callback of the model it times rollouts without the updates between them."""
+    """MaskablePPO on some tables; as a callback of the model, it times rollouts without the updates between them."""
 
     def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
         """Deal the tables and make the network.
 
         Raises:
-            MahjongError: an agent that does not exist.
+            MahjongError: the agent does not exist.
         """
         super().__init__()
         agent, self.setting = make_agent(setting.opponents), setting
@@ -161,7 +165,7 @@ class Tables(BaseCallback):
         self._rollout, self._began = Lap(), 0.0
 
     def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
+        """Measure each of `KINDS` for at least this many seconds."""
         if not self.learner.num_timesteps and self.setting.tables > 1:
             self.learner.learn(_WARM_UP * self._decisions, reset_num_timesteps=False)
         play, self._rollout, training = Lap(), Lap(), Lap()
@@ -174,7 +178,7 @@ class Tables(BaseCallback):
             for _ in range(self.learner.n_steps):
                 seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
             play.add(self._decisions, began)
-        # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
+        # The model goes on from here; if it began anew, all tables would begin and end at the same time.
         self.learner._last_obs, self.learner._last_episode_starts = seen, dones
         return {"play": play, "rollout": self._rollout, "training": training}
 
@@ -189,10 +193,10 @@ class Tables(BaseCallback):
 
 
 class FastPath:
-    """Self-play of a small network over strong inputs, as ``mahjong-env train`` learns, in one process.
+    """Self-play of the small network over strong inputs in one process, as ``mahjong-env train`` learns.
 
-    ``play`` is the same tables with random actions, ``rollout`` what an update learns from (inputs, network, luck taken
-    off), ``training`` that and the update.
+    ``play`` is the same tables with random actions. ``rollout`` produces what an update learns from (inputs, network,
+    luck subtracted), and ``training`` adds the update.
     """
 
     def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
@@ -204,7 +208,7 @@ class FastPath:
         self._rng = np.random.default_rng(config.seed)
 
     def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
+        """Measure each of `KINDS` for at least this many seconds."""
         play, rollout, training = Lap(), Lap(), Lap()
         while training.seconds < seconds:
             began = perf_counter()
@@ -236,7 +240,7 @@ def run(config: BenchLearningConfig) -> list[Result]:
     """Measure, print a table, and write the file if one is named.
 
     Raises:
-        MahjongError: settings or agents that cannot be used.
+        MahjongError: settings or agents cannot be used.
     """
     played = read_rules(config.variant, config.knobs)
     settings = list(settings_of(config))
@@ -258,10 +262,10 @@ def run(config: BenchLearningConfig) -> list[Result]:
 
 
 def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
-    """Return all contenders that are asked for.
+    """Yield the settings of all contenders that are asked for.
 
     Raises:
-        TrainingError: numbers that cannot be.
+        TrainingError: a number is out of range, or a list is empty.
     """
     if not (config.opponents and config.tables and config.threads):
         raise TrainingError("--opponents, --tables and --threads name at least one each")
@@ -283,7 +287,7 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
 def measure(
     config: BenchLearningConfig, played: Rules, settings: Sequence[Setting], tell: Callable[[str], object]
 ) -> list[Result]:
-    """Let the contenders take turns, so that a slow moment of the machine meets all of them."""
+    """Measure the contenders in turns, so that a slow moment of the machine affects all of them."""
     results = [Result(setting) for setting in settings]
     tell("dealing")
     contenders = [(FastPath if one.opponents == SELF_PLAY else Tables)(config, played, one) for one in settings]
@@ -298,7 +302,7 @@ def measure(
 
 # --- What is printed ------------------------------------------------------------------------------------------------
 def report_text(results: Sequence[Result]) -> str:
-    """Return a line for each contender; then the ratios between them."""
+    """Return a table with a line for each contender, followed by the ratios between contenders."""
     lines: list[tuple[str, ...]] = []
     for opponents in dict.fromkeys(result.setting.opponents for result in results):
         if opponents == SELF_PLAY:
@@ -314,7 +318,7 @@ def report_text(results: Sequence[Result]) -> str:
 
 
 def comparisons(results: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
-    """Return what is set against what: all against one table at a time, and against the first that has more."""
+    """Yield the pairs to compare: each batched result with one table at a time, and with the first batched one."""
     alone = [result for result in results if result.setting.tables == 1]
     batched = [result for result in results if result.setting.tables > 1]
     for base in alone + batched[:1]:
@@ -322,12 +326,12 @@ def comparisons(results: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
 
 
 def ratios(result: Result, base: Result, kind: str) -> list[float]:
-    """Return how many times faster one contender was than another, run by run."""
+    """Return, for each run, how many times as fast one contender was as another."""
     return [one / other for one, other in zip(result.rates[kind], base.rates[kind], strict=True)]
 
 
 def report_json(results: Sequence[Result], config: BenchLearningConfig, played: Rules) -> dict[str, Any]:
-    """Return everything measured, with the machine and the settings, as plain values."""
+    """Return all measurements, with the machine and the settings, as plain data."""
     return {
         "machine": machine(),
         "versions": {"mahjong_env": __version__, "torch": torch.__version__},

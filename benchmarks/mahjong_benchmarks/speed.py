@@ -1,4 +1,4 @@
-"""``mahjong-env bench``: decisions per second, memory and start."""
+"""``mahjong-env bench``: measure decisions per second, memory, and the time to start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(config: BenchConfig) -> None:
     """Measure, print tables, and write the file if one is named.
 
     Raises:
-        MahjongError: settings that cannot be used; nothing has been measured then.
+        MahjongError: settings cannot be used; nothing has been measured then.
     """
     if min(config.batches, default=0) < 1 or config.runs < 1 or not 0 < config.seconds < inf:
         raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
@@ -62,7 +62,7 @@ def run(config: BenchConfig) -> None:
 
 
 def report_text(results: Sequence[Result]) -> str:
-    """Return two tables: the time of environments alone, and loops over one game in which choosing counts."""
+    """Return two tables: the environments' time alone, and loops over one game in which choosing counts."""
     alone = [("the environment's time", "decisions/s", "with choosing", "hands/1000", "")]
     loops = [("one game, choosing counted", "decisions/s", "hands/1000", "")]
     for result in results:
@@ -90,7 +90,7 @@ def _plain(result: Result) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """Return where this runs."""
+    """Return a description of the machine and of its software."""
     return {
         "platform": platform.platform(),
         "processor": platform.processor() or platform.machine(),

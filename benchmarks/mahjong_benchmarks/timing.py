@@ -1,4 +1,4 @@
-"""Contenders play by turns, in several runs; medians over the runs count."""
+"""Timing of contenders, which take turns in several runs; the medians over the runs count."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from time import process_time
 from typing import Any, Final
 
 TURNS: Final = 5
-"""Turns in which the contenders of a group share a run."""
+"""The number of turns that each contender of a group has in a run."""
 
 
 class Clock:
-    """A stop watch of the processor's time: ``with clock:`` around what is timed; `seconds` so far."""
+    """A stopwatch of processor time: put ``with clock:`` around what is timed, and read `seconds`."""
 
     def __init__(self) -> None:
         self.seconds = self._began = 0.0
@@ -27,7 +27,10 @@ class Clock:
 
 
 Play = Callable[[int, AbstractContextManager[Any]], tuple[int, int]]
-"""Plays on for at least some decisions, choosing them inside the context manager; returns decisions and hands ended."""
+"""A function that plays on for at least a number of decisions, choosing actions inside the context manager.
+
+It returns the numbers of decisions played and of hands ended.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,13 @@ class Contender:
     """Something whose speed is measured.
 
     Attributes:
-        name: what the report calls it; no two have the same.
-        start: begins games, which is not timed; the argument is a seed.
-        decisions: decisions to ask for between two looks at the time.
-        peers: names of the contenders that do the same work.
-        compared: "rate" or "with_choosing", what of a `Reading` is set against that of peers.
-        counts_choosing: whether the time in which actions are chosen belongs to the rate.
-        facts: what the JSON report shows beside the speed.
+        name: the name in the report, which must be unique.
+        start: a function that begins games from a seed, which is not timed.
+        decisions: the number of decisions to ask for between two looks at the clock.
+        peers: the names of the contenders that do the same work.
+        compared: "rate" or "with_choosing": which value of a `Reading` is compared with that of the peers.
+        counts_choosing: whether the rate includes the time for choosing actions.
+        facts: further data for the JSON report.
     """
 
     name: str
@@ -55,11 +58,11 @@ class Contender:
 
 @dataclass(frozen=True)
 class Reading:
-    """One contender in one run: medians of its turns.
+    """The measurement of one contender in one run: medians of its turns.
 
     Attributes:
         rate: decisions per second.
-        with_choosing: the same where choosing counts too.
+        with_choosing: decisions per second if the time for choosing counts as well.
         hands: hands that ended in a thousand decisions.
     """
 
@@ -70,7 +73,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Result:
-    """All readings of a contender, and by peer how many times faster it was in each run."""
+    """All readings of a contender, and for each peer how many times as fast it was in each run."""
 
     contender: Contender
     readings: list[Reading] = field(default_factory=list)
@@ -80,16 +83,16 @@ class Result:
 def measure(
     groups: Sequence[Sequence[Contender]], seconds: float, runs: int, tell: Callable[[str], object] = lambda _: None
 ) -> list[Result]:
-    """Measure everything, several times over.
+    """Measure all contenders several times.
 
-    The contenders of a group take turns and are compared with each other only: a slow minute of the machine meets all
-    of them. A contender may be in several groups, as peers are.
+    The contenders of a group take turns, and are compared only with each other, so that a slow minute of the machine
+    affects all of them. A contender, such as a peer, may be in several groups.
 
     Args:
-        groups: who. All games of a group are in memory at once.
-        seconds: timed seconds of each in each run and group.
-        runs: how often. Every run plays other games, so that the spread contains the chance of the cards too.
-        tell: told what begins.
+        groups: the groups of contenders. All games of a group are in memory at once.
+        seconds: the timed seconds of each contender in each run and group.
+        runs: the number of runs. Every run plays other games, so that the spread includes the chance of the cards.
+        tell: called with a line that says what begins.
     """
     results = {contender.name: Result(contender) for group in groups for contender in group}
     for run in range(runs):
@@ -111,7 +114,7 @@ def _play_by_turns(
     plays = {contender.name: contender.start(seed) for contender in group}
     turns: dict[str, list[Reading]] = {contender.name: [] for contender in group}
     for contender in group:
-        _turn(plays[contender.name], contender, seconds / 4)  # does not count
+        _turn(plays[contender.name], contender, seconds / 4)  # a warm-up, which does not count
     for _ in range(TURNS):
         for contender in group:
             tell(contender.name)
@@ -127,7 +130,7 @@ def _turn(play: Play, contender: Contender, seconds: float) -> Reading:
     decisions = hands = 0
     began, timed = process_time(), 0.0
     while timed < seconds:
-        # Looking at the clock twice a decision would be a tenth of the fastest loops over one game.
+        # Looking at the clock twice for each decision would take a tenth of the time of the fastest loops.
         played, ended = play(contender.decisions, nullcontext() if contender.counts_choosing else choosing)
         decisions, hands = decisions + played, hands + ended
         timed = process_time() - began - choosing.seconds
@@ -135,7 +138,7 @@ def _turn(play: Play, contender: Contender, seconds: float) -> Reading:
 
 
 def spread(values: Sequence[float], form: str) -> str:
-    """Return the median, and of several values the least and the greatest: ``4 [3, 5]``."""
+    """Return the median as text, and for several values also the least and the greatest: ``4 [3, 5]``."""
     middle = format(median(values), form)
     if len(values) == 1:
         return middle
@@ -143,7 +146,7 @@ def spread(values: Sequence[float], form: str) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return columns: the first and the last begin at the left, the others end at the right."""
+    """Return lines as columns; the first and the last are aligned at the left, the others at the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = []
     for first, *others, last in lines:

@@ -1,8 +1,8 @@
-"""All chance of the engine: keys from a counter, so that a game's cards do not depend on its neighbours.
+"""All randomness of the engine: keys from a counter, so that a game's cards do not depend on its neighbours.
 
-What game ``stream`` is dealt in its ``hand``-th hand since ``seed`` is a function of these three numbers alone: not of
-the size of the batch, not of the order of calls, not of numpy's generators. The mixing function is SplitMix64's
-finaliser (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+The cards of game ``stream`` in its ``hand``-th hand since ``seed`` depend on these three numbers alone: not on the size
+of the batch, the order of calls, or numpy's generators. The mixing function is SplitMix64's finaliser (Steele, Lea and
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOW_BITS = np.uint64(63)
 
 
 def mix(values: UInt64Array) -> UInt64Array:
-    """SplitMix64's finaliser: 64 well-mixed bits for each 64-bit number."""
+    """Return 64 well-mixed bits for each 64-bit number, by SplitMix64's finaliser."""
     mixed = values ^ (values >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
@@ -30,10 +30,10 @@ def mix(values: UInt64Array) -> UInt64Array:
 
 
 def fold_seed(seed: int | None) -> int:
-    """The 64 bits that the state keeps of a seed from 0, however large; None draws one from the operating system.
+    """Return the 64 bits that the state keeps of a seed from 0, however large; None draws one from the system.
 
     Raises:
-        MahjongError: the seed is not an integer, or negative.
+        MahjongError: the seed is not an integer, or it is negative.
     """
     if seed is None:
         return secrets.randbits(63)
@@ -48,9 +48,9 @@ def fold_seed(seed: int | None) -> int:
 
 
 def hand_keys(seed: UInt64Array, stream: Int64Array, hand: Any) -> UInt64Array:
-    """[n] one key for each hand, from its seed, game number and number of the hand.
+    """Return [n] one key for each hand, from its seed, game number and number of the hand.
 
-    The seed comes mixed (`fold_seed`) and the game number as it is: two numbers that went the same way would commute,
+    The seed is already mixed (`fold_seed`), but the game number is not. If both were treated alike they would commute,
     and game a of seed b would be dealt what game b of seed a is dealt.
     """
     game = mix(seed + stream.astype(np.uint64) * GOLDEN)
@@ -58,13 +58,13 @@ def hand_keys(seed: UInt64Array, stream: Int64Array, hand: Any) -> UInt64Array:
 
 
 def draw_numbers(keys: UInt64Array, place: int, below: int) -> Int64Array:
-    """[n] one number from 0 to below-1 for each key; ``place`` tells several draws of a hand apart (1 to 999)."""
+    """Return [n] a number from 0 to below-1 for each key; ``place`` (1 to 999) separates several draws of a hand."""
     offset = np.uint64((place + 1000) * int(GOLDEN) & 0xFFFFFFFFFFFFFFFF)
     return (mix(keys + offset) % np.uint64(below)).astype(np.int64)
 
 
 def shuffle(keys: UInt64Array, deck: Int8Array) -> Int8Array:
-    """[n, W] int8 a shuffled deck (kinds below 64, [W]) for each key [n].
+    """Return [n, W] int8 a shuffled deck (kinds below 64, [W]) for each key [n].
 
     Sorting random numbers that carry the kind in their lowest bits shuffles the kinds.
     """

@@ -1,7 +1,7 @@
 """The named errors of the package: one class per kind of wrong input.
 
-Whatever a caller gets wrong raises one of these, and all of them are ``ValueError``. The message says what was wrong,
-where, and what would have been valid. When the error is raised, nothing has been changed.
+Every mistake of a caller raises one of these, and all of them are ``ValueError``. The message says what was wrong,
+where, and what would have been valid. When the error is raised, nothing has changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LEFT_OUT: Final = " [...] "
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """The end of a message that refuses a name: ". Did you mean 'hebei'?", or "" if no known name is close."""
+    """Return the end of a message that refuses a name: ". Did you mean 'hebei'?", or "" if no known name is close."""
     close = get_close_matches(str(given).lower(), list(known), 1)
     return f". Did you mean {close[0]!r}?" if close else ""
 
@@ -24,11 +24,11 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 class MahjongError(ValueError):
     """Base class of the package's errors.
 
-    Messages quote what they refuse, however long it is. Of a long message only the beginning and the end are shown.
+    Messages quote what they refuse, however long it is. Only the beginning and the end of a long message are shown.
     """
 
     def __str__(self) -> str:
-        """The message, shortened if it is too long to read."""
+        """Return the message, shortened if it is too long to read."""
         message = super().__str__()
         is_long = len(message) > _BEGINNING + len(_LEFT_OUT) + _END
         return f"{message[:_BEGINNING]}{_LEFT_OUT}{message[-_END:]}" if is_long else message
@@ -45,7 +45,8 @@ class RulesError(MahjongError):
 class RenderModeError(RulesError, TypeError):
     """A render mode that an environment does not have.
 
-    It is also a `TypeError`: Stable-Baselines3 tries "rgb_array" first, and goes on without it only after one of those.
+    It is also a `TypeError`: Stable-Baselines3 tries "rgb_array" first, and continues without it only after a
+    `TypeError`.
     """
 
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and zips of which nothing is unpacked before its size is known."""
+"""Files that are written completely or not at all, and zips in which no entry is unpacked before its size is known."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW",
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file; whatever stood there is replaced at once at the end, or stays as it was after an error.
+    """Write a file; what was there is replaced in one step at the end, or stays as it was after an error.
 
-    Until then the bytes are in a hidden file beside it that bears the number of this process. Those that killed
-    processes have left for the same file are removed. Devices and pipes are written to as they are.
+    Until then the bytes are in a hidden file beside it whose name has the number of this process. Hidden files that
+    killed processes have left for the same file are removed. Devices and pipes are written to directly.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as out:
@@ -47,7 +47,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process of this number is running on this machine; True where that cannot be told."""
+    """Return whether a process of this number is running on this machine; True where that cannot be known."""
     if os.name != "posix":
         return True
     try:
@@ -61,8 +61,8 @@ def _is_running(pid: int) -> bool:
 
 def _remove_if_left(partial: Path) -> None:
     pid = partial.name.split(".")[-2]
-    # A process writes one file at a time: one that bears its own number is of an earlier process. Windows removes no
-    # file that is open.
+    # A process writes one file at a time, so a file with its own number is left from an earlier process. Windows does
+    # not remove a file that is open.
     if pid.isdecimal() and (os.name != "posix" or int(pid) == os.getpid() or not _is_running(int(pid))):
         with suppress(OSError):
             partial.unlink()
@@ -72,27 +72,27 @@ _SUFFIX: Final = ".npy"
 
 
 def read_entry(archive: ZipFile, name: str, most: int) -> bytes:
-    """The content of an entry of a zip.
+    """Return the content of an entry of a zip.
 
     Raises:
-        ValueError: it would be longer than ``most`` bytes, or is packed otherwise than numpy and zipfile do it.
-        KeyError: there is no such entry; `zipfile` raises others for damaged files.
+        ValueError: it would be longer than ``most`` bytes, or is packed in another way than numpy and zipfile pack.
+        KeyError: there is no such entry; for damaged files `zipfile` raises other errors.
     """
     entry = archive.getinfo(name)
     if entry.file_size > most:
-        raise ValueError(f"{name} would take {size_text(entry.file_size)} unpacked; {size_text(most)} are the most")
+        raise ValueError(f"{name} would take {size_text(entry.file_size)} unpacked; the limit is {size_text(most)}")
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others are unpacked without a limit
-        raise ValueError(f"{name} is packed in a way that is not read here")
+        raise ValueError(f"{name} uses a compression method that is not supported")
     with archive.open(entry) as file:
         return file.read(entry.file_size + 1)  # `read()` would unpack more than the directory says before it looks
 
 
 def read_arrays(data: bytes, most: int, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
-    """The arrays of a file that `numpy.savez` has written, by name; all, or those of some names.
+    """Return the arrays of a file that `numpy.savez` has written, by name: all, or those of some names.
 
     Raises:
-        ValueError: they would take more than ``most`` bytes in all, or are no plain arrays.
-        KeyError: there is none of a name; `zipfile` raises others for damaged files.
+        ValueError: they would take more than ``most`` bytes in all, or are not plain arrays.
+        KeyError: there is no array of a name; for damaged files `zipfile` raises other errors.
     """
     arrays: dict[str, NDArray[Any]] = {}
     with ZipFile(io.BytesIO(data)) as archive:
@@ -102,6 +102,6 @@ def read_arrays(data: bytes, most: int, names: Iterable[str] | None = None) -> d
             try:
                 array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
             except Exception as error:  # numpy reads headers by Python's parser, and advises to trust what is no array
-                raise ValueError(f"{name} is no plain array") from error
+                raise ValueError(f"{name} is not a plain array") from error
             arrays[name.removesuffix(_SUFFIX)] = array
     return arrays

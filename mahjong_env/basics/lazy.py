@@ -21,10 +21,10 @@ else:
 
 
 class Answers:
-    """What functions have answered about an object; nothing they look at may change afterwards."""
+    """A store of what functions have answered about an object; nothing that they look at may change afterwards."""
 
     def once(self, ask: Callable[[Self], _Answer]) -> _Answer:
-        """The answer of a function for this object, which is called only once."""
+        """Return the answer of a function for this object; it is called only once."""
         if ask not in self._answers:
             self._answers[ask] = ask(self)
         answer: _Answer = self._answers[ask]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def free_memory() -> int | None:
-    """The bytes that this process may still take; None where the system does not tell."""
+    """Return the number of bytes that this process may still take; None where the system does not report it."""
     limits = [number for number in (_free_of_machine(), free_of_group()) if number is not None]
     return min(limits, default=None)
 
@@ -26,7 +26,7 @@ def _free_of_machine() -> int | None:
 
 
 def free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """The bytes that the control group (a container, a batch job) leaves; files that are cached do not count."""
+    """Return the bytes that the control group (a container, a batch job) has left; cached files count as free."""
     for limit, used, cached in (
         ("memory.max", "memory.current", "inactive_file "),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),
@@ -43,7 +43,7 @@ def free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
 
 
 def size_text(number: int) -> str:
-    """A number of bytes in words, such as "1.5 GiB"."""
+    """Return a number of bytes in words, such as "1.5 GiB"."""
     for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
         if number >= size:
             return f"{number / size:,.1f} {unit}"

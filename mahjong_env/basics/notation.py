@@ -23,7 +23,7 @@ LEGEND: Final = (
     "tiles: 1-9m characters, 1-9p dots, 1-9s bamboo; 1-7z East South West North White Green Red;\n"
     "F1-F4 flowers, S1-S4 seasons; 123m 55z is 1m 2m 3m 5z 5z; pung 555m@2 was claimed from player_2"
 )
-"""A legend of the notation of tiles."""
+"""The legend of the notation of tiles."""
 
 
 class MeldType(IntEnum):
@@ -50,13 +50,13 @@ class Meld:
 
     @property
     def tiles(self) -> list[int]:
-        """The kinds of its three or four tiles."""
+        """The kinds of the meld's three or four tiles."""
         if self.type is MeldType.CHOW:
             return [self.kind, self.kind + 1, self.kind + 2]
         return [self.kind] * (3 if self.type is MeldType.PUNG else 4)
 
     def __str__(self) -> str:
-        """The meld in the notation that `parse_meld` reads."""
+        """Return the meld in the notation that `parse_meld` reads."""
         verb = {MeldType.CHOW: "chow", MeldType.PUNG: "pung"}.get(self.type, "kong")
         added = "+" if self.type is MeldType.ADDED_KONG else ""
         origin = f"@{self.from_seat}" if self.from_seat >= 0 else ""
@@ -64,7 +64,7 @@ class Meld:
 
 
 def parse_tiles(text: str) -> list[int]:
-    """The kinds, 0 to 41, of tiles such as ``"456s 234p 11z F1"``; order is kept, spaces and commas are free.
+    """Return the kinds, 0 to 41, of tiles such as ``"456s 234p 11z F1"``, in order; spaces and commas are ignored.
 
     Raises:
         NotationError: the text is not tile notation.
@@ -89,7 +89,7 @@ def parse_tiles(text: str) -> list[int]:
 
 
 def parse_kind(text: str) -> int:
-    """Read exactly one tile; `NotationError` if the text holds none or several."""
+    """Read exactly one tile; raise `NotationError` if the text holds none or several."""
     kinds = parse_tiles(text)
     if len(kinds) != 1:
         raise NotationError(f"one tile is wanted, such as '5m', not {text!r}")
@@ -97,7 +97,7 @@ def parse_kind(text: str) -> int:
 
 
 def format_tiles(kinds: Iterable[int]) -> str:
-    """Write tiles in the given order, ranks of one suit joined: ``[0, 1, 2, 33]`` gives ``"123m7z"``."""
+    """Write tiles in the given order, with ranks of one suit joined: ``[0, 1, 2, 33]`` gives ``"123m7z"``."""
     text = ""
     for kind in kinds:
         name = KIND_NAMES[kind]
@@ -112,7 +112,7 @@ def format_counts(counts: Iterable[int]) -> str:
 
 
 def count_tiles(kinds: Iterable[int], size: int = NUM_KINDS) -> Int8Array:
-    """Counts per kind, [size] int8, of tiles all of whose kinds are below ``size``."""
+    """Return [size] int8 the number of tiles of each kind; all kinds must be below ``size``."""
     return np.bincount(np.fromiter(kinds, np.intp), minlength=size).astype(np.int8)
 
 
@@ -120,7 +120,7 @@ def parse_meld(text: str) -> Meld:
     """Read one meld: ``"chow 123s@3"``, ``"pung 444p@2"``, ``"kong 1111s@2"``, ``"kong 1111s+@2"``, ``"kong 1111s"``.
 
     Raises:
-        NotationError: the text is no meld, or its tiles are not a run, three or four alike.
+        NotationError: the text is not a meld, or its tiles are not a run, three alike or four alike.
     """
     match = _MELD.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
@@ -154,7 +154,7 @@ def parse_meld(text: str) -> Meld:
 
 
 def check_supply(kinds: Iterable[int], supply: Int8Array, what: str, error: type[ValueError]) -> None:
-    """Raise ``error`` if ``what`` names more tiles of a kind than there are: ``supply`` [42]."""
+    """Raise ``error`` if ``what`` names more tiles of a kind than there are in ``supply`` [42]."""
     for kind, count in Counter(kinds).items():
         if count > supply[kind]:
             have = "none" if supply[kind] == 0 else f"only {supply[kind]}"

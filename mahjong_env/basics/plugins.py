@@ -1,4 +1,4 @@
-"""Entry points that distributions register: their names are known before anything is loaded."""
+"""Entry points that distributions register; their names are known before anything is loaded."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _OWN: Final = "mahjong-env"
 
 
 def installed(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name, sorted; several under one name if distributions disagree.
+    """Return the entry points of a group by name, sorted; several under one name if distributions disagree.
 
-    Nothing is imported. To read them takes milliseconds: they are read anew once something has been installed.
+    Nothing is imported. Reading them takes milliseconds, so they are read again only after something has been
+    installed.
     """
     places = tuple((folder, os.stat(folder or ".").st_mtime_ns) for folder in sys.path if os.path.exists(folder or "."))
     return _installed(group, places, _checkout() is not None)
@@ -27,7 +28,7 @@ def installed(group: str) -> dict[str, list[EntryPoint]]:
 
 @lru_cache(maxsize=16)
 def _installed(group: str, places: tuple[tuple[str, int], ...], in_checkout: bool) -> dict[str, list[EntryPoint]]:
-    """The same, by the folders that distributions are in, their last changes, and whether this is a checkout."""
+    """Return the same, cached by the folders of distributions, their last changes, and whether this is a checkout."""
     found: dict[str, list[EntryPoint]] = {}
     for entry in sorted(_registered(group), key=lambda entry: (entry.name, distribution(entry))):
         found.setdefault(entry.name, []).append(entry)
@@ -35,9 +36,9 @@ def _installed(group: str, places: tuple[tuple[str, int], ...], in_checkout: boo
 
 
 def _registered(group: str) -> Iterator[EntryPoint]:
-    """The installed entry points; for a checkout of this distribution, those of its pyproject.toml as it is now.
+    """Yield the installed entry points; for a checkout of this distribution, those of its current pyproject.toml.
 
-    A checkout may be used without being installed, or be newer than what was said when it was.
+    A checkout may be used without being installed, or may have changed since it was.
     """
     own = _checkout()
     yield from (EntryPoint(name, value, group) for name, value in (own or {}).get(group, {}).items())
@@ -48,7 +49,7 @@ def _registered(group: str) -> Iterator[EntryPoint]:
 
 @cache
 def _checkout() -> dict[str, dict[str, str]] | None:
-    """The entry points that this checkout of the repository declares; None if this is no checkout."""
+    """Return the entry points that this checkout of the repository declares; None if this is not a checkout."""
     try:
         text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
         project = tomllib.loads(text).get("project", {})
@@ -58,19 +59,19 @@ def _checkout() -> dict[str, dict[str, str]] | None:
 
 
 def distribution(entry: EntryPoint) -> str:
-    """The distribution that registers an entry point, such as "guangdong-mahjong 1.2"."""
+    """Return the distribution that registers an entry point, such as "guangdong-mahjong 1.2"."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else f"this checkout of {_OWN}"
 
 
 def source(entry: EntryPoint | None) -> str:
-    """Where something comes from, for messages: its distribution and place; None stands for this package."""
+    """Return where something comes from, for messages: its distribution and place; None stands for this package."""
     return "mahjong_env itself" if entry is None else f"{distribution(entry)} ({entry.value})"
 
 
 def only(
     what: str, entries: Sequence[EntryPoint | None], error: type[MahjongError] = MahjongError
 ) -> EntryPoint | None:
-    """The one entry point of a name, such as ``what`` says; an ``error`` that names the owners if there are several."""
+    """Return the one entry point of a name; if there are several, raise ``error`` and name ``what`` and its owners."""
     if len(entries) > 1:
         owners = " and by ".join(map(source, entries))
         raise error(f"the {what} is registered more than once, by {owners}; uninstall all but one of them")
@@ -78,17 +79,17 @@ def only(
 
 
 def load(entry: EntryPoint, error: type[MahjongError] = MahjongError) -> Any:
-    """Import what an entry point names.
+    """Import what an entry point names, and return it.
 
     Raises:
-        MahjongError: of the class ``error``: it cannot be imported, whatever goes wrong; the message names the
+        MahjongError: the import fails, for whatever reason; the error is of the class ``error`` and names the
             distribution and the place.
     """
     try:
         return entry.load()
-    except MahjongError:  # it says itself what it wants, such as an extra that is not installed
+    except MahjongError:  # its message already says what is missing, such as an extra
         raise
-    except Exception as cause:  # a module of somebody else may raise anything when it is imported
+    except Exception as cause:  # somebody else's module may raise anything when it is imported
         raise error(
             f"{entry.name!r}, registered by {distribution(entry)}, cannot be loaded: "
             f"{entry.value} raises {type(cause).__name__}: {cause}"

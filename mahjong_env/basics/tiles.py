@@ -22,9 +22,9 @@ import numpy as np
 from mahjong_env.basics.types import BoolArray, Int8Array
 
 NUM_KINDS: Final = 34
-"""Kinds that can stand in a hand: suits and honours."""
+"""The number of kinds that can be in a hand: suits and honours."""
 NUM_ALL_KINDS: Final = 42
-"""All kinds, flowers and seasons included."""
+"""The number of all kinds, flowers and seasons included."""
 NO_TILE: Final = -1
 
 FIRST_HONOUR, FLOWERS, SEASONS = 27, 34, 38
@@ -46,13 +46,13 @@ GLYPHS: Final = tuple(chr(0x1F000 + _BLOCK_ORDER.index(kind)) for kind in range(
 IS_SUITED: Final[BoolArray] = np.arange(NUM_ALL_KINDS) < FIRST_HONOUR
 """[42] whether a kind belongs to one of the three suits."""
 IS_TERMINAL: Final[BoolArray] = IS_SUITED & np.isin(np.arange(NUM_ALL_KINDS) % 9, (0, 8))
-"""[42] ones and nines."""
+"""[42] whether a kind is a one or a nine."""
 RANK: Final[Int8Array] = np.where(IS_SUITED, np.arange(NUM_ALL_KINDS) % 9 + 1, 0).astype(np.int8)
-"""[42] 1-9 for suit tiles, 0 for all others."""
+"""[42] the rank of each kind: 1-9 for suit tiles, 0 for all others."""
 
 
 def deck(*, flowers: bool) -> Int8Array:
-    """[42] int8 tiles of each kind in a set: 136 in all, or 144 with the four flowers and four seasons."""
+    """Return [42] int8 the tiles of each kind in a set: 136 in all, or 144 with the four flowers and four seasons."""
     counts = np.full(NUM_ALL_KINDS, 4, np.int8)
     counts[NUM_KINDS:] = 1 if flowers else 0
     return counts

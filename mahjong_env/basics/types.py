@@ -1,6 +1,6 @@
-"""Names for the array types that signatures use, and what is an integer.
+"""Names for the array types that signatures use, and a test for integers.
 
-Shapes are said in docstrings: ``[B, S, 34]``.
+Docstrings give the shapes, as in ``[B, S, 34]``.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ Seeds: TypeAlias = int | Sequence[int | None] | None
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Whether this is an integer of Python or numpy; truth values are none."""
+    """Return whether this is an integer of Python or numpy; truth values are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -74,7 +74,7 @@ def check_record(chosen: argparse.Namespace, page: str | None = None) -> None:
         page: the page that is written, which shows thoughts too.
     """
     if chosen.thoughts and chosen.record is None and page is None:
-        raise MahjongError("--thoughts says what a record holds: name a file for it (--record FILE)")
+        raise MahjongError("--thoughts adds to the record: name a file for it (--record FILE)")
     if chosen.record is not None:
         path = Path(chosen.record)
         check_writable(path)

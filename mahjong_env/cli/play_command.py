@@ -73,7 +73,7 @@ def run(chosen: argparse.Namespace) -> int:
     seed, begun = read_seed(chosen), None
     if chosen.file is not None:
         if chosen.variant is not None or chosen.knob or not chosen.browser:
-            raise MahjongError("--from goes with --browser, without --variant and --knob: a match has its own rules")
+            raise MahjongError("--from needs --browser, and takes no --variant or --knob: a match has its own rules")
         begun = nth_record(chosen.file, chosen.match), chosen.at
     elif chosen.variant is None and (not chosen.browser or chosen.knob):
         raise MahjongError(
@@ -100,7 +100,7 @@ def run(chosen: argparse.Namespace) -> int:
             begin = partial(PersonsMatch, rules, agents, seed=seed, num_hands=chosen.num_hands, **settings)
             play(begin, Reader(chosen.seat, chosen.unicode), colour=has_colour())
     finally:  # Ctrl-C leaves the table, too
-        print("with --record FILE a match can be looked at again and reviewed" if kept is None else kept.told())
+        print("add --record FILE to watch a match again and review it" if kept is None else kept.told())
     return 0
 
 
@@ -120,7 +120,7 @@ def _those_of(record: GameRecord, person: int) -> list[str]:
     if unknown:
         raise MahjongError(
             f"this match was played by {', '.join(map(repr, unknown))}, which cannot be seated by name: "
-            "say with --agents who plays the other seats"
+            "name the agents of the other seats with --agents"
         )
     return names or ["random"]
 
@@ -174,8 +174,8 @@ class _Kept:
         """Say which matches of the file have been played, and which commands show and review the last one."""
         if not self._match:
             return f"nothing was played, and nothing was added to {self._path}"
-        several = f"matches {self._first} to {self._match} of {self._path}; to look at the last one again"
-        one = f"match {self._match} of {self._path}; to look at it again"
+        several = f"matches {self._first} to {self._match} of {self._path}; to watch the last one again"
+        one = f"match {self._match} of {self._path}; to watch it again"
         return (
             f"{one if self._first == self._match else several}, and to review your choices:\n"
             f"{show_command(self._path, self._match)}\n{review_command(self._path, self._match, self._person)}"
@@ -333,7 +333,7 @@ def _refusal(engine: Engine, text: str) -> str:
     """The reason why the written action is refused."""
     meant = matching(text, ACTIONS)
     if not meant:
-        return f"{text!r} is neither a tile nor an action; ? explains what can be written"
+        return f"{text!r} is neither a tile nor an action; type ? to see what you can enter"
     return f"no {text} is possible now" if len(meant) > 1 else why_not(engine, ACTIONS.index(meant[0]))
 
 

@@ -65,9 +65,9 @@ def run(chosen: argparse.Namespace) -> int:
         check_writable(Path(chosen.html))
     if chosen.games is None:
         if chosen.match != 1:
-            raise MahjongError("--match is of a file of records, which has several")
+            raise MahjongError("--match chooses one of the matches in a file of records: name the file")
         if chosen.variant is None:
-            raise MahjongError("name a variant to be played (--variant), or a file of recorded games")
+            raise MahjongError("name a variant to play (--variant), or a file of recorded games")
         check_record(chosen, page=chosen.html)
         record = _play(chosen)
         if chosen.record is not None:
@@ -75,7 +75,7 @@ def run(chosen: argparse.Namespace) -> int:
                 writer.write(record)
     else:
         if chosen.variant is not None or chosen.record is not None or chosen.thoughts:
-            wrong = "--variant, --record and --thoughts go without a file of records"
+            wrong = "leave out --variant, --record and --thoughts"
             raise MahjongError(f"a recorded game has its own rules: {wrong}")
         if chosen.match < 1:
             raise MahjongError(f"--match is an integer from 1, not {chosen.match}")

@@ -1,1 +1,1 @@
-"""Pictures: tiles and tables as SVG, drawn once and used by environments, records, the viewer and the documentation."""
+"""Drawings of tiles and tables, as SVG and text, for environments, records, the viewer and the documentation."""

@@ -1,4 +1,4 @@
-"""Pictures: a table, four sides around a panel, or one hand, as SVG or as pixels (with the extra `render`)."""
+"""Pictures of a table (four sides around a panel) or of one hand, as SVG or, with the extra `render`, as pixels."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from mahjong_env.drawing.table import HIDDEN, Place, ShownMeld, Table
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, text_svg, text_width, theme_named, tile_name, tile_svg
 
 SIZE: Final = 1000
-"""Width of a picture, and height of the table in it."""
+"""The width of a picture, and the height of the table in it."""
 HEADER: Final = 72
-"""Height of the two lines above the table."""
+"""The height of the two lines above the table."""
 
-# As the pages of the viewer have it: rivers of six columns and three rows around a panel, plates in the corners.
+# The layout is that of the viewer's pages: rivers of six columns and three rows around a panel, plates in the corners.
 _COLUMNS, _ROWS = 6, 3
-_HALF = _COLUMNS * WIDTH / 2  # of the panel
-_DEEP = _ROWS * HEIGHT  # of a river
+_HALF = _COLUMNS * WIDTH / 2  # half the width of the panel
+_DEEP = _ROWS * HEIGHT  # the depth of a river
 _HAND_Y, _HAND_SCALE, _HAND_LIMIT = SIZE / 2 + _HALF + _DEEP + 8, 0.8, 2 * (_HALF + _DEEP)
 _FLOWER_SCALE = 0.55
-_PLATES = {0: (1, 1), 1: (1, -1), 2: (-1, -1), 3: (-1, 1)}  # the corner of a slot: to its right
+_PLATES = {0: (1, 1), 1: (1, -1), 2: (-1, -1), 3: (-1, 1)}  # the corner to the right of each slot
 _GAP = 10.0
-_STACKED = 24  # how far the tile of an added kong lies above the one that was claimed
-_TURNS = {0: 0, 1: -90, 2: 180, 3: 90}  # degrees by slot
+_STACKED = 24  # how far the added tile of a kong lies above the claimed one
+_TURNS = {0: 0, 1: -90, 2: 180, 3: 90}  # rotation by slot, in degrees
 
 
 def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
-    """The picture of a table.
+    """Return the picture of a table.
 
     Args:
-        table: see `read_table`.
+        table: the table, from `read_table` or `seen_table`.
         theme: "light" or "dark".
         event: what has just happened, in one line.
 
     Returns:
-        A whole SVG document of 1000 x 1072 units.
+        A complete SVG document of 1000 x 1072 units.
 
     Raises:
-        MahjongError: no such theme.
+        MahjongError: there is no such theme.
     """
     drawing = _Drawing(table, theme)
     body = "".join(drawing.parts(event))
@@ -62,14 +62,20 @@ def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
 
 @dataclass
 class Row:
-    """Tiles laid side by side from the left, each as ``draw`` gives its SVG; collects these and the width so far."""
+    """A row of tiles laid side by side from the left.
+
+    Attributes:
+        draw: returns the SVG of a kind.
+        width: the width so far.
+        svg: the SVG of the tiles so far.
+    """
 
     draw: Callable[[int], str]
     width: float = 0.0
     svg: str = ""
 
     def tile(self, kind: int, *, sideways: bool = False, stacked: bool = False) -> None:
-        """Lay a tile, upright or sideways; ``stacked``: a second one on top of it."""
+        """Lay a tile, upright or sideways; with ``stacked``, a sideways one gets a second one on top."""
         shown = self.draw(kind)
         if not sideways:
             self.svg += f'<g transform="translate({self.width:g} 0)">{shown}</g>'
@@ -82,7 +88,7 @@ class Row:
         self.width += HEIGHT
 
     def meld(self, meld: ShownMeld) -> None:
-        """Lay a meld: the claimed tile lies sideways, on the side of the player who gave it."""
+        """Lay a meld, with the claimed tile sideways on the side of the player who gave it."""
         tiles = list(meld.tiles)
         added = meld.type is MeldType.ADDED_KONG
         if added:
@@ -109,7 +115,7 @@ class _Drawing:
         self.faces: dict[str, str] = {}  # each face that is used is drawn once
 
     def tile(self, kind: int, *, as_wild: bool = True) -> str:
-        """Refer to a tile; ``as_wild``: in red if it is the wild one."""
+        """Return a reference to a tile; with ``as_wild``, the wild kind is marked."""
         is_wild = as_wild and kind == self.table.wild and kind != HIDDEN
         name = f"{self.name}-{'back' if kind == HIDDEN else KIND_NAMES[kind]}{'-wild' if is_wild else ''}"
         if name not in self.faces:
@@ -143,7 +149,7 @@ class _Drawing:
             yield text_svg(event, 20, 60, min(17.0, 17 * (SIZE - 40) / text_width(event, 17)), self.theme.text)
 
     def middle(self) -> Iterator[str]:
-        """Draw the wall's count, the wild tile and the tile turned up."""
+        """Draw the number of tiles left, the wild tile and the tile turned up."""
         table, half = self.table, SIZE / 2
         yield text_svg(str(table.tiles_left), half, half - 30, 56, self.theme.text, "middle")
         yield text_svg("tiles left", half, half - 4, 17, self.theme.faint, "middle")
@@ -157,7 +163,7 @@ class _Drawing:
             yield text_svg(word, x, half + 118, 16, self.theme.faint, "middle")
 
     def plate(self, slot: int, place: Place) -> Iterator[str]:
-        """Write upright who sits on a side, in the corner to the right of the river, with the flowers."""
+        """Draw the plate of a side: who sits there, in upright text to the right of the river, with the flowers."""
         is_turn, theme = self.table.turn == slot, self.theme
         text, faint = (theme.panel, theme.panel) if is_turn else (theme.text, theme.faint)
         lines = [(place.name, 20, text), (f"{place.points} points", 17, text)]
@@ -179,7 +185,7 @@ class _Drawing:
             yield _placed(row, x + 10 + at[0], y + 24 * len(lines) + 8 + at[1], scale)
 
     def side(self, slot: int, place: Place) -> Iterator[str]:
-        """Draw hand, melds and river of the side below."""
+        """Draw the hand, melds and river of a side, as if it were the side below."""
         row = Row(self.tile)
         for kind in place.hand:
             row.tile(kind)
@@ -194,7 +200,7 @@ class _Drawing:
         yield from self.river(slot, place)
 
     def river(self, slot: int, place: Place) -> Iterator[str]:
-        """Draw the discards in rows of six: one that may be claimed has a ring, those that were claimed are shadows."""
+        """Draw the discards in rows of six; one that may be claimed has a ring, claimed ones are faint."""
         rows = max(_ROWS, -(-len(place.river) // _COLUMNS))
         scale = _ROWS / rows
         wide, high = WIDTH * scale, HEIGHT * scale
@@ -236,19 +242,19 @@ _LEAST_WIDTH: Final = 640.0
 def hand_svg(
     groups: Sequence[Sequence[int] | ShownMeld], *, wild: int = -1, lines: Sequence[str] = (), theme: str = "light"
 ) -> str:
-    """The picture of a hand.
+    """Return the picture of a hand.
 
     Args:
-        groups: what lies apart from each other, from the left: kinds, or declared sets.
+        groups: kinds or declared sets, from the left, with a gap between them.
         wild: the wild kind, -1 for none.
-        lines: written below, as outlines.
+        lines: lines of text below the tiles, drawn as outlines.
         theme: "light" or "dark".
 
     Returns:
-        A whole SVG document; one pixel is one unit.
+        A complete SVG document; one pixel is one unit.
 
     Raises:
-        MahjongError: no such theme.
+        MahjongError: there is no such theme.
     """
     colours = theme_named(theme)
 
@@ -277,11 +283,11 @@ def hand_svg(
 
 
 def png_bytes(svg: str, width: int | None = None) -> bytes:
-    """A picture as a PNG file.
+    """Return a picture as the bytes of a PNG file.
 
     Args:
-        svg: a whole SVG document.
-        width: in pixels; None: as wide as the document says.
+        svg: a complete SVG document.
+        width: the width in pixels; None for that of the document.
 
     Raises:
         MissingExtraError: resvg is not installed.
@@ -294,14 +300,14 @@ def png_bytes(svg: str, width: int | None = None) -> bytes:
 
 
 def pixels(svg: str, width: int | None = None) -> NDArray[np.uint8]:
-    """A picture as an array.
+    """Return a picture as an array.
 
     Args:
-        svg: a whole SVG document.
-        width: in pixels; None: as wide as the document says.
+        svg: a complete SVG document.
+        width: the width in pixels; None for that of the document.
 
     Returns:
-        [height, width, 3] uint8, red, green and blue; a fresh array.
+        [height, width, 3] uint8, red, green and blue; a new array.
 
     Raises:
         MissingExtraError: resvg or Pillow is not installed.

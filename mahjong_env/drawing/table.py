@@ -1,8 +1,8 @@
 """One game as plain Python values, from which pictures and text are drawn.
 
-`read_table` shows all hands. `seen_table` is made of one person's `View` alone, so that nothing hidden can get into it.
-The tile that another player holds for a moment, between a draw or a claim and the discard, is not shown: that somebody
-has drawn is seen together with what he does next (`mahjong_env.observation.visibility`).
+`read_table` shows all hands. `seen_table` is made only from one person's `View`, so that nothing hidden can get into
+it. It does not show the tile that another player holds for a moment between a draw or a claim and the discard: that
+somebody has drawn is seen together with the player's next move (`mahjong_env.observation.visibility`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mahjong_env.state.arrays import CLAIMED, NO_SEAT, Phase
 
 WINDS: Final = ("East", "South", "West", "North")
 PRIVATE_WALL: Final = "left_in_wall"
-"""The name among counters of the tiles that a seat has in its private wall."""
+"""The name of the counter for the tiles in a seat's private wall."""
 HIDDEN: Final = NO_TILE
 """Stands for a tile that is not shown."""
 
@@ -30,9 +30,9 @@ class ShownMeld:
     """One declared set.
 
     Attributes:
-        type: what it is.
+        type: the type of the set.
         tiles: its three or four kinds, `HIDDEN` for those that lie face down.
-        giver: whose discard made it: 1 the player after the owner, 2 across, 3 before, 0 nobody's.
+        giver: the player whose discard was claimed: 1 for the one after the owner, 2 across, 3 before, 0 for nobody.
         claimed: the kind that was claimed, -1 for none.
     """
 
@@ -46,9 +46,9 @@ class Discard(NamedTuple):
     """A tile in a river.
 
     Attributes:
-        kind: which one.
-        was_drawn: whether its owner had just drawn such a tile; False where the rules do not show that.
-        taken: by whom it was claimed: 1 the player after the owner of the river, 2 across, 3 before; 0 nobody.
+        kind: its kind.
+        was_drawn: whether its owner had just drawn a tile of this kind; False if the rules do not show that.
+        taken: the player who claimed it: 1 for the one after the owner of the river, 2 across, 3 before; 0 for nobody.
     """
 
     kind: int
@@ -61,18 +61,18 @@ class Place:
     """One person's side of the table.
 
     Attributes:
-        person: who it is.
+        person: the number of the person.
         name: "player_0" and so on.
         wind: the seat's wind in English.
-        points: running points.
+        points: the person's points in the match so far.
         is_dealer: whether this person deals.
-        hand: concealed kinds in order, without the tile just drawn; `HIDDEN` for tiles that are not shown.
-        drawn: the tile just drawn: its kind, `HIDDEN`, or None if there is none.
-        melds: in the order in which they were made.
-        flowers: exposed flowers in the order of kinds.
-        river: all discards, the oldest first, those that were claimed among them.
-        counters: what the variant counts for the seat, such as ("red_discards", 2), zeros left out; and the tiles of
-            its private wall, if it has one.
+        hand: the concealed kinds in order, without the tile just drawn; `HIDDEN` for tiles that are not shown.
+        drawn: the kind of the tile just drawn, `HIDDEN`, or None if there is none.
+        melds: the melds in the order in which they were made.
+        flowers: the exposed flowers in the order of kinds.
+        river: all discards, the oldest first, claimed ones included.
+        counters: what the variant counts for the seat, such as ("red_discards", 2), without zeros; and the tiles of its
+            private wall, if it has one.
     """
 
     person: int
@@ -95,22 +95,22 @@ class Table:
     Attributes:
         title: the variant's name in English.
         chinese: the same in Chinese.
-        places: by slot: the one whose side is below, the next, the one across (None at tables for three), the
-            previous one.
+        places: the places by slot: the side below, the next player, the player across (None at tables for three), the
+            previous player.
         sits_out: (name, points) of those who do not play this hand.
-        hand_number: from 1.
-        num_hands: hands of the match; None if it ends otherwise.
-        round_wind: in English.
-        streak: hands for which the dealer has already kept the deal.
-        deal_words: what is said of that at the table, in English and in Chinese; empty for nothing.
-        dice: what was thrown for the hand, 0 for nothing.
-        tiles_left: tiles that can still be drawn.
+        hand_number: the number of the hand in the match, from 1.
+        num_hands: the number of hands of the match; None if something else ends it.
+        round_wind: the round wind in English.
+        streak: the number of hands for which the dealer has already kept the deal.
+        deal_words: the words for that at the table, in English and in Chinese; empty for none.
+        dice: what was thrown with the dice for the hand, 0 if they were not thrown.
+        tiles_left: the number of tiles that can still be drawn.
         wild: the wild kind, -1 for none.
-        wild_words: what the variant calls it, in English and in Chinese.
-        indicator: the tile turned up, -1 for none.
-        turn: the slot that is asked, or whose turn it is where that is not seen; None when the match is over.
-        offered: the tile that may be claimed or robbed, -1 for none, and the slot that gives it.
-        is_robbed: whether it is a tile that is being added to a pung.
+        wild_words: the variant's name for it, in English and in Chinese.
+        indicator: the kind that was turned up, -1 for none.
+        turn: the slot that is asked or, if that cannot be seen, whose turn it is; None when the match is over.
+        offered: the kind that may be claimed or robbed, -1 for none, and the slot that gives it.
+        is_robbed: whether the offered tile is being added to a pung.
     """
 
     title: str
@@ -132,7 +132,7 @@ class Table:
     is_robbed: bool
 
     def giver_of(self, slot: int, meld: ShownMeld) -> int | None:
-        """The person whose discard made a meld that lies at a slot; None for a concealed kong."""
+        """Return the person whose discard was claimed for a meld of a slot; None for a concealed kong."""
         if not meld.giver:
             return None
         giver = self.places[self.slot_after(slot, meld.giver)]
@@ -140,32 +140,35 @@ class Table:
         return giver.person
 
     def slot_after(self, slot: int, steps: int) -> int:
-        """The slot of the next player (1), the one across (2) or the one before (3): nobody is across among three."""
+        """Return the slot of the next player (1), the one across (2) or the one before (3) in the order of turns.
+
+        Nobody sits across at tables for three.
+        """
         taken = [number for number, place in enumerate(self.places) if place is not None]
         return taken[(taken.index(slot) + (-1 if steps == 3 else steps)) % len(taken)]
 
 
 def person_name(person: int) -> str:
-    """The name of a person: "player_0" and so on."""
+    """Return the name of a person, "player_0" and so on."""
     return f"player_{person}"
 
 
 def person_of(name: str) -> int:
-    """The person of a name: 0 for "player_0"."""
+    """Return the person of a name, 0 for "player_0"."""
     return int(name.rpartition("_")[2])
 
 
 def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Table:
-    """Read one game of an engine, all hands open; `seen_table` shows what one person sees.
+    """Read one game of an engine with all hands open; `seen_table` shows what one person sees.
 
     Args:
         engine: the games.
-        game: which one.
-        below: the person whose side is below; None: the one in seat 0.
+        game: the number of the game.
+        below: the person whose side is below; None for the one in seat 0.
     """
     state, seats = engine.state, engine.num_seats
     persons, actor = state.person_at[game].tolist(), int(state.actor[game])
-    # Who is asked sees all that lies on the table, as everybody does when the hand is over.
+    # The person who is asked sees all that lies on the table, and so does everybody when the hand is over.
     seen = seen_table(engine.view([game], seats=persons[max(actor, 0)]))
     places = {place.person: place for place in seen.places if place is not None}
     first = persons.index(below) if below in persons else 0
@@ -182,7 +185,7 @@ def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Ta
 
 
 def _opened(place: Place, engine: Engine, game: int, seat: int) -> Place:
-    """A place with its hand, and its concealed kongs, open."""
+    """Return a place with its hand and its concealed kongs open."""
     state = engine.state
     counts, kind = state.hand[game, seat].copy(), int(state.drawn[game])
     has_drawn = kind >= 0 and int(state.turn[game]) == seat and state.phase[game] != Phase.OVER
@@ -201,14 +204,14 @@ def _opened(place: Place, engine: Engine, game: int, seat: int) -> Place:
 
 
 def shown_meld(meld_type: MeldType, kind: int, claimed: int, steps: int, seats: int) -> ShownMeld:
-    """A meld as it lies on the table.
+    """Return a meld as it lies on the table.
 
     Args:
-        meld_type: its type.
+        meld_type: the type of the meld.
         kind: its lowest kind, `HIDDEN` if it is not seen.
         claimed: the kind that was claimed, -1 for none.
-        steps: how many players after its owner the giver sits, 0 for nobody.
-        seats: at the table; at tables for three the second player after the owner is the one before him.
+        steps: how many players after the owner the giver sits, 0 for nobody.
+        seats: the number of seats; at tables for three, the second player after the owner is also the one before.
     """
     if kind < 0:
         tiles: tuple[int, ...] = (HIDDEN,) * 4
@@ -222,9 +225,9 @@ def shown_meld(meld_type: MeldType, kind: int, claimed: int, steps: int, seats: 
 
 
 def seen_table(view: View, row: int = 0) -> Table:
-    """The table of one row of a view, with the person who looks below.
+    """Return the table of one row of a view, with the side of the viewing person below.
 
-    Somebody who sits out sees it from seat 0, with all hands hidden.
+    A person who sits out sees the table from seat 0, with all hands hidden.
     """
     rules = view.rules
     offered, giver = int(view.offered[row]), int(view.offered_from[row])

@@ -1,6 +1,6 @@
-"""A game in words: tiles, actions, events and results, and the table as text of 80 columns.
+"""Games in words: tiles, actions, events and results, and the table as text of 80 columns.
 
-Everything is told to a `Reader`: a spectator, or one person at the table. Chinese characters take two columns.
+Every text is written for a `Reader`, a spectator or one person at the table. Chinese characters take two columns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Group, Receipt, rows_text
 from mahjong_env.state.arrays import Event, Phase
 
-# Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers; wild tiles stand on red.
+# The colours of the suits (m, p, s), honours, flowers and seasons, as SGR numbers; wild tiles have a red background.
 _COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
 _WILD: Final = "\x1b[1;97;41m{}\x1b[0m"
 _TILES: Final = re.compile(r"(?<![\w.:])(?:(?P<ranks>[1-9]+)(?P<suit>[mpsz])|(?P<flower>[FS])[1-4])(?![\w.])")
@@ -46,18 +46,18 @@ _YOU: Final = re.compile(r"^you\b|(?<=; )you\b|(?<=^> )\w+|(?<=^  )you\b", re.MU
 
 
 def columns(text: str) -> int:
-    """The columns that a text takes: two for a Chinese character, none for a combining one."""
+    """Return the number of columns that a text takes: two for a Chinese character, none for a combining one."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def padded(text: str, width: int) -> str:
-    """A line filled up with spaces to a number of columns."""
+    """Return a line padded with spaces to a number of columns."""
     return text + " " * (width - columns(text))
 
 
 def joined(parts: Iterable[str], width: int, between: str = " ") -> list[str]:
-    """Parts side by side in as many lines as they need; one that is wider than a line is broken, at spaces first."""
+    """Join parts into as many lines as they need; a part wider than a line is broken, at its spaces if it has any."""
     lines: list[str] = []
     for part in parts:
         if lines and columns(lines[-1] + between + part) <= width:
@@ -79,7 +79,7 @@ def joined(parts: Iterable[str], width: int, between: str = " ") -> list[str]:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """A line as it is if it fits, else broken at its spaces; what follows stands four columns further in."""
+    """Return a line unchanged if it fits, else broken at its spaces, with later lines indented by four columns."""
     if columns(text) <= width:
         return [text]
     margin = " " * (len(text) - len(text.lstrip()))
@@ -88,14 +88,17 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def has_colour() -> bool:
-    """Whether to write colours: to a terminal that has them, unless NO_COLOR asks for none (https://no-color.org)."""
+    """Return whether to write colours: only to a terminal that has them, and not with NO_COLOR (https://no-color.org).
+
+    FORCE_COLOR asks for colours elsewhere, too.
+    """
     if sys.stdout is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def paint(text: str, wild: int = -1) -> str:
-    """The same text with its tiles in the colours of their suits, and "you" and whose turn it is in bold.
+    """Return a text with tiles in the colours of their suits, and with "you" and the player to act in bold.
 
     Args:
         text: any lines.
@@ -122,7 +125,7 @@ def paint(text: str, wild: int = -1) -> str:
 
 
 WIDTH: Final = 80
-"""Columns of a table."""
+"""The number of columns of a table."""
 
 _HOW = {
     "draw": "with {tile}, drawn",
@@ -134,12 +137,13 @@ _HOW = {
 
 @dataclass(frozen=True)
 class Reader:
-    """For whom a text is written.
+    """The reader for whom a text is written.
 
     Attributes:
-        person: who is called "you", and whose tiles alone are shown where a text hides any; None: a spectator.
-        unicode: tiles as Unicode characters instead of notation ("123m").
-        width: columns of a table.
+        person: the person who is called "you", and whose tiles are the only ones shown in texts that hide any; None for
+            a spectator.
+        unicode: whether tiles are Unicode characters instead of notation ("123m").
+        width: the number of columns of a table.
     """
 
     person: int | None = None
@@ -147,31 +151,31 @@ class Reader:
     width: int = WIDTH
 
     def name(self, person: int) -> str:
-        """A person: "player_0", or "you"."""
+        """Return the name of a person: "player_0", or "you"."""
         return "you" if person == self.person else person_name(person)
 
     def names(self, person: int) -> str:
-        """Whose something is: "player_0's", or "your"."""
+        """Return the possessive of a person: "player_0's", or "your"."""
         return "your" if person == self.person else f"{person_name(person)}'s"
 
     def verb(self, person: int, verb: str) -> str:
-        """The verb for somebody's action: "discards", "passes", "has"; "discard" for "you"."""
+        """Return the form of a verb for a person: "discards", "passes", "has", or "discard" for "you"."""
         return verb if person == self.person else {"have": "has", "pass": "passes"}.get(verb, f"{verb}s")
 
     def does(self, person: int, verb: str) -> str:
-        """Somebody does something: "player_0 discards", or "you discard"."""
+        """Return a person with a verb: "player_0 discards", or "you discard"."""
         return f"{self.name(person)} {self.verb(person, verb)}"
 
     def tiles(self, kinds: Iterable[int]) -> str:
-        """Tiles in the given order; "-" for none."""
+        """Return tiles in the given order; "-" for none."""
         return tiles_text(kinds, self.unicode)
 
     def deed(self, event: int, person: int, kind: int, detail: int = -1, giver: int = -1) -> str:
-        """What somebody has done, to be said behind the name: "discards 5m", "claims 5m from you: pung 555m@0".
+        """Return what a person has done, to follow the name: "discards 5m", "claims 5m from you: pung 555m@0".
 
         Args:
             event: a discard, a meld or a flower, as the first number of `View.events`.
-            person: who has done it.
+            person: the person who has done it.
             kind: as in `View.events`.
             detail: as in `View.events`.
             giver: the person who gave the tile of a meld, -1 for nobody.
@@ -195,13 +199,13 @@ def outcome_text(
     rules: Rules | None = None,
     receipt: Receipt | None = None,
 ) -> str:
-    """The end of a hand: the winner, the winning tile, the rows scored, payments and points.
+    """Return the end of a hand as text: the winner, the winning tile, the rows scored, payments and points.
 
     Args:
-        outcome: see `mahjong_env.engine.outcome.hand_info`.
-        reader: for whom; None: for spectators.
-        rules: by which it was played: rows then have their Chinese names, too.
-        receipt: of the win: the hand by its sets, and how the points add up.
+        outcome: the result of the hand, from `mahjong_env.engine.outcome.hand_info`.
+        reader: the reader; None for spectators.
+        rules: the rules by which it was played; with them, rows have their Chinese names, too.
+        receipt: the receipt of the win; with it, the text has the hand by its sets, and how the points add up.
     """
     reader = reader or Reader()
     if outcome["winner"] < 0:
@@ -232,7 +236,7 @@ def outcome_text(
 
 
 def event_text(outcome: Mapping[str, Any] | None) -> str:
-    """The end of the last hand, in one line, for `table_svg`; empty if none has ended."""
+    """Return the end of the last hand in one line, for `table_svg`; empty if none has ended."""
     if outcome is None:
         return ""
     paid = ", ".join(f"{amount:+d}" for amount in outcome["payments"])
@@ -240,30 +244,30 @@ def event_text(outcome: Mapping[str, Any] | None) -> str:
 
 
 def standings(points: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The people at the end of a match, the best first: (place from 1, person, points); equal points share a place."""
+    """Return the standings, the best first: (place from 1, person, points); equal points share a place."""
     order = sorted(range(len(points)), key=lambda person: -points[person])
     return [(1 + sum(other > points[person] for other in points), person, points[person]) for person in order]
 
 
 def standings_text(points: Sequence[int], reader: Reader) -> str:
-    """The same in a line."""
+    """Return the standings in one line of text."""
     told = (f"{place}. {reader.name(person)} {held}" for place, person, held in standings(points))
     return f"final standings: {', '.join(told)}"
 
 
 def chinese_names(rules: Rules) -> dict[str, str]:
-    """The Chinese name of each row of the scoring table; empty for rows that have none."""
+    """Return the Chinese name of each row of the scoring table, by its name; empty for rows that have none."""
     return {row.name: row.chinese.split(" ")[0] for row in rules.rows}
 
 
 def marks_in_words(rules: Rules) -> dict[str, tuple[str, str]]:
-    """The words, in English and in Chinese, for what is counted for each seat (`table.Place.counters`), by name."""
+    """Return the words, in English and Chinese, for each counter of the seats (`table.Place.counters`), by name."""
     words = {item.name: item.words for item in rules.circumstances if item.is_mark and item.words[0]}
     return words | {PRIVATE_WALL: ("left in the wall", "牌墙余张")} if rules.has_private_walls else words
 
 
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
-    """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none, -1 is none."""
+    """Return tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none, -1 is none."""
     listed = [int(kind) for kind in kinds if kind >= 0]
     if not listed:
         return "-"
@@ -273,12 +277,12 @@ def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
 
 
 def groups_text(groups: Iterable[Group], unicode: bool = False) -> str:
-    """A winning hand by its sets, the winning tile behind a plus: "123m 13p+2p 55s"."""
+    """Return a winning hand by its sets, with the winning tile behind a plus: "123m 13p+2p 55s"."""
     return "  ".join("+".join(tiles_text(kinds, unicode) for kinds in group.parts) for group in groups)
 
 
 def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
-    """Legal actions in words, those with a tile gathered, as in "discard 1m 55p; concealed kong 5p; win"."""
+    """Return legal actions in words, with tiles gathered by verb: "discard 1m 55p; concealed kong 5p; win"."""
     gathered: dict[str, list[int]] = {}
     for number in numbers:
         verb, _, kind = ACTIONS[number].rpartition(" ")
@@ -295,19 +299,19 @@ _DEEDS: Final = (Event.DISCARD, Event.FLOWER, *map(int, list(MeldType)[1:]))
 
 
 def deeds(view: View) -> list[Deed]:
-    """What all have seen of the hand of a view's one row: discards, melds and flowers in order."""
-    persons = [*view.person[0].tolist(), -1]  # slot -1 is nobody
+    """Return what all have seen of the hand in a view of one row: discards, melds and flowers in order."""
+    persons = [*view.person[0].tolist(), -1]  # slot -1 stands for nobody
     listed = view.events[0][np.isin(view.events[0, :, 0], _DEEDS)].tolist()
     return [(event, persons[slot], kind, detail, persons[giver]) for event, slot, kind, detail, giver in listed]
 
 
 def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> str:
-    """The last action that all could see, and what has been drawn since then, in one line.
+    """Return the last action that all could see, and what has been drawn since then, in one line.
 
     Args:
         engine: the games.
-        game: which one.
-        reader: for whom: spectators, or the person who is to act; nobody else may see what has been drawn.
+        game: the number of the game.
+        reader: a spectator, or the person who is to act; nobody else may see what has been drawn.
 
     Returns:
         For example "player_1 discards 5m; player_2 draws 9s"; empty when the match is over.
@@ -342,18 +346,18 @@ def table_text(
     colour: bool = False,
     width: int = WIDTH,
 ) -> str:
-    """One game of an engine as text.
+    """Return one game of an engine as text.
 
     Args:
         engine: the games.
-        game: which one.
-        person: through whose eyes: he is called "you", and the others' tiles and hidden kongs are not shown; None:
-            everything is.
-        unicode: tiles as Unicode characters instead of notation ("123m").
-        outcome: the hand that has just ended, if any (`mahjong_env.engine.outcome.hand_info`): its result comes first.
-        receipt: how its points add up.
-        colour: write colours, as ANSI sequences.
-        width: columns; a narrow table has who sits there above the tiles, not beside them.
+        game: the number of the game.
+        person: the person who reads it: this person is called "you", and the others' tiles and hidden kongs are not
+            shown. None shows everything.
+        unicode: whether tiles are Unicode characters instead of notation ("123m").
+        outcome: the hand that has just ended, if any (`mahjong_env.engine.outcome.hand_info`); its result comes first.
+        receipt: the receipt of that hand, which tells how its points add up.
+        colour: whether to write colours, as ANSI sequences.
+        width: the number of columns; in a narrow table, the names of the players are above the tiles, not beside them.
 
     Returns:
         Several lines of at most ``width`` columns without a newline at the end.
@@ -371,7 +375,7 @@ def table_text(
 
 
 def _lines(table: Table, reader: Reader, event: str = "") -> Iterator[str]:
-    """The table between its headline and the question that it waits for."""
+    """Yield the lines of a table from its headline up to the question that it waits for."""
     rule = "-" * reader.width  # box drawings take two columns on some Chinese terminals
     yield from _headlines(table, reader)
     if event:
@@ -387,15 +391,15 @@ def _lines(table: Table, reader: Reader, event: str = "") -> Iterator[str]:
 
 
 def seat_text(view: View, row: int = 0) -> str:
-    """What one seat of a view sees, told to the person who sits there; nothing else is looked at.
+    """Return what one seat of a view sees, written for the person who sits there; nothing else is read.
 
     Returns:
-        The table as `table_text` has it, what has happened in this hand, and the seat's own tiles in words.
+        The table as in `table_text`, what has happened in this hand, and the seat's own tiles in words.
     """
     view = view.take([row])
     you = int(view.own_person[0])
     reader, table, done = Reader(you), seen_table(view), deeds(view)
-    # Nobody chooses to lay a flower open.
+    # Laying a flower open is not a choice, so that it does not count as a move.
     own = max(
         (number for number, (event, who, *_) in enumerate(done, 1) if who == you and event != Event.FLOWER), default=0
     )
@@ -428,7 +432,7 @@ def _wind(name: str) -> str:
 
 
 def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
-    """One side: the person on the left, the tiles on the right."""
+    """Return the lines of one side: the person on the left, the tiles on the right."""
     mark = "> " if table.turn == slot else "  "
     left = [
         f"{mark}{reader.name(place.person)}",
@@ -464,7 +468,7 @@ def _hand(place: Place, reader: Reader) -> list[str]:
 
 
 def _meld(table: Table, slot: int, meld: ShownMeld, reader: Reader) -> str:
-    """A meld in notation, with the person whose discard made it, and of a chow which tile that was."""
+    """Return a meld in notation, with the person whose discard was claimed, and for a chow the claimed tile."""
     kind = max(meld.tiles)
     if kind == HIDDEN:
         return "kong hidden"
@@ -481,7 +485,7 @@ def _meld_text(meld: Meld, reader: Reader) -> str:
 
 
 def _question(table: Table, reader: Reader, actor: int | None, legal: Iterable[int]) -> str:
-    """The question that a game waits for; the possible answers are told to the seat that is asked only."""
+    """Return the question that a game waits for; only the person who is asked, or a spectator, reads the choices."""
     if actor is None:
         return "the match is over"
     if reader.person not in (None, actor):
@@ -490,7 +494,7 @@ def _question(table: Table, reader: Reader, actor: int | None, legal: Iterable[i
 
 
 def offer_text(table: Table, reader: Reader) -> str:
-    """The tile that somebody is asked about, as in "player_1 has discarded 5m; "; empty for none."""
+    """Return the tile that somebody is asked about, such as "player_1 has discarded 5m; "; empty for none."""
     offered, slot = table.offered
     giver = None if slot is None else table.places[slot]
     if offered < 0 or giver is None:

@@ -1,8 +1,8 @@
-"""Tiles and text as SVG: our own drawings of dots and bamboo, outlines of a free font for characters.
+"""Tiles and text as SVG: our own drawings of dots and bamboo, and outlines of a free font for characters.
 
-Text is outlines, too, so that pictures look the same where no font is installed. Every face says what it is twice: as
-the tile looks, and in a corner in Latin letters and digits (the rank of a suit tile, ``E S W N`` of winds, ``R G Wh``
-of dragons, ``F1`` to ``S4`` of flowers).
+Text is drawn as outlines, too, so that pictures look the same where no font is installed. Every face shows what it is
+twice: as the tile looks, and in a corner in Latin letters and digits (the rank of a suit tile, ``E S W N`` for winds,
+``R G Wh`` for dragons, ``F1`` to ``S4`` for flowers).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, GREEN, KIND_NAMES, N
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one look; each is an SVG colour."""
+    """The colours of a picture; each is an SVG colour."""
 
     cloth: str
     """The table."""
@@ -29,16 +29,16 @@ class Theme:
     """The middle of the table."""
     text: str
     faint: str
-    """Text that matters less."""
+    """Less important text."""
     accent: str
-    """Whose turn it is."""
+    """The mark of whose turn it is."""
     face: str
     """The front of a tile."""
     edge: str
     back: str
     """The back of a tile."""
     wild: str
-    """Border and tint of wild tiles."""
+    """The border and the corner of wild tiles."""
     black: str
     red: str
     green: str
@@ -65,10 +65,10 @@ THEMES: Final[Mapping[str, Theme]] = MappingProxyType({"light": _LIGHT, "dark": 
 
 
 def theme_named(name: str) -> Theme:
-    """The theme of a name.
+    """Return the theme of a name.
 
     Raises:
-        MahjongError: there is none; the message lists them.
+        MahjongError: there is no such theme; the message lists them.
     """
     if name not in THEMES:
         raise MahjongError(f"there is no theme {name!r}; valid are {', '.join(THEMES)}")
@@ -82,24 +82,24 @@ _UNKNOWN = "?"
 
 @cache
 def _glyphs() -> dict[str, tuple[int, str]]:
-    """Return advance and outline by character, in units of which 1000 are the font size."""
+    """Return the advance and the outline of each character, in thousandths of the font size."""
     file = Path(__file__).with_name("glyphs.json")
     return {character: (width, path) for character, (width, path) in json.loads(file.read_text("utf-8")).items()}
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of a line of text at this font size."""
+    """Return the width of a line of text at a font size."""
     glyphs = _glyphs()
     return sum(glyphs.get(character, glyphs[_UNKNOWN])[0] for character in text) * size / 1000
 
 
 def text_svg(text: str, x: float, y: float, size: float, fill: str, anchor: Anchor = "start") -> str:
-    """A line of text as SVG outlines.
+    """Return a line of text as SVG outlines.
 
     Args:
-        text: characters that ``glyphs.json`` does not hold are drawn as question marks.
-        x: where the line starts, has its middle or ends, as ``anchor`` says.
-        y: the base line.
+        text: the text; characters that ``glyphs.json`` does not have are drawn as question marks.
+        x: the place of the line's start, middle or end, as ``anchor`` says.
+        y: the baseline.
         size: the font size.
         fill: the colour.
         anchor: "start", "middle" or "end".
@@ -117,14 +117,14 @@ def text_svg(text: str, x: float, y: float, size: float, fill: str, anchor: Anch
 
 WIDTH: Final = 60
 HEIGHT: Final = 80
-"""The size of an upright tile, in the units of all pictures."""
+"""`WIDTH` and `HEIGHT` are the size of an upright tile, in the units of all pictures."""
 
 _NUMERALS = "一二三四五六七八九"
 _HONOURS = "東南西北白發中"
 _FLOWERS = "梅蘭竹菊春夏秋冬"
 _CORNERS = (*("123456789" * 3), "E", "S", "W", "N", "Wh", "G", "R", *KIND_NAMES[FLOWERS:])
 
-# Where the dots and sticks of each rank stand: columns and rows as fractions of the face.
+# The positions of the dots and sticks of each rank: columns and rows as fractions of the field.
 _SPOTS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     1: ((0.5, 0.5),),
     2: ((0.5, 0.22), (0.5, 0.78)),
@@ -149,12 +149,12 @@ _STICKS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     7: ((0.5, 0.13), *((column, row) for row in (0.5, 0.87) for column in (0.18, 0.5, 0.82))),
     8: tuple((column, row) for row in (0.25, 0.75) for column in (0.12, 0.37, 0.63, 0.88)),
 }
-# The field of a face in which dots and sticks stand: left, top, width, height. The corner stays free for the rank.
+# The field of a face for dots and sticks: left, top, width, height. The corner stays free for the rank.
 _FIELD: Final = (10.0, 19.0, 40.0, 53.0)
 
 
 def tile_name(kind: int) -> str:
-    """A tile in words for people who cannot see the picture, such as "5 of Dots" or "Red Dragon"."""
+    """Return a tile in words, such as "5 of Dots" or "Red Dragon", for people who cannot see the picture."""
     if kind < FIRST_HONOUR:
         return f"{kind % 9 + 1} of {('Characters', 'Dots', 'Bamboo')[kind // 9]}"
     if kind < FLOWERS:
@@ -164,15 +164,15 @@ def tile_name(kind: int) -> str:
 
 @cache  # a table repeats the same few tiles
 def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -> str:
-    """One tile as the contents of an SVG of `WIDTH` x `HEIGHT`.
+    """Return one tile as the contents of an SVG of `WIDTH` x `HEIGHT`.
 
     Args:
-        kind: 0 to 41; None: face down.
+        kind: 0 to 41; None for a tile face down.
         theme: "light" or "dark".
-        is_wild: marks it as wild: a red corner with a star.
+        is_wild: whether to mark it as wild, with a red border and a star in a corner.
 
     Raises:
-        MahjongError: no such tile or theme.
+        MahjongError: there is no such tile or theme.
     """
     if kind is not None and not 0 <= kind < NUM_ALL_KINDS:
         raise MahjongError(f"there is no tile {kind!r}; kinds are 0 to {NUM_ALL_KINDS - 1}, and None for a hidden one")
@@ -194,7 +194,7 @@ def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -
 
 
 def wild_mark(theme: Theme) -> str:
-    """What lies on a wild tile: a corner with a star, which is seen without its colour, too."""
+    """Return the mark of a wild tile: a border, and a corner with a star that is seen even without its colour."""
     star = "M51 6l2 4.2 4.6.6-3.4 3.2.9 4.6-4.1-2.3-4.1 2.3.9-4.6-3.4-3.2 4.6-.6z"
     border = (
         f'<rect x="2.4" y="2.4" width="55.2" height="75.2" rx="6" fill="none" stroke="{theme.wild}" stroke-width="3"/>'
@@ -251,7 +251,7 @@ def _bamboo(rank: int, theme: Theme) -> Iterator[str]:
 
 
 def _sparrow(theme: Theme) -> Iterator[str]:
-    """Draw the bird that stands for one bamboo: tail, body, wing, head, beak, eye, legs."""
+    """Draw the bird of the one of bamboo: tail, body, wing, head, beak, eye, legs."""
     yield f'<path d="M14 70 L27 52 L33 57 Z M20 74 L30 54 L36 60 Z" fill="{theme.red}"/>'
     yield f'<ellipse cx="33" cy="48" rx="12" ry="14" transform="rotate(28 33 48)" fill="{theme.green}"/>'
     yield f'<path d="M25 48 Q33 40 42 50 Q36 60 28 57 Z" fill="{theme.blue}"/>'
@@ -265,7 +265,7 @@ def _sparrow(theme: Theme) -> Iterator[str]:
 def _places(
     spots: tuple[tuple[float, float], ...], across: float, down: float | None = None
 ) -> Iterator[tuple[float, float]]:
-    """Yield the middles of things of this half width and half height, so that they stay inside the field."""
+    """Yield the centres of shapes of this half width and half height, moved so that they stay inside the field."""
     left, top, width, height = _FIELD
     down = across if down is None else down
     for column, row in spots:

@@ -29,11 +29,11 @@ _ALWAYS_FITS: Final = 2**28  # bytes; asking for the free memory takes longer th
 def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
     """Convert values to an array; raise `ActionError` if that is not possible."""
     if isinstance(values, np.ma.MaskedArray):
-        raise ActionError(f"{what} are a plain array, not a masked one: what it hides would be taken, too")
+        raise ActionError(f"{what} are a plain array, not a masked one: its masked values would be used as well")
     try:
         return np.asarray(values)
     except (ValueError, OverflowError) as error:  # lists of unequal lengths
-        raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
+        raise ActionError(f"{what} must be one number, or one for each game: {error}") from error
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> None:

@@ -438,7 +438,7 @@ class Engine:
             RulesError: ``other`` has other rules or another number of hands; nothing has changed.
         """
         if not isinstance(other, Engine):
-            raise ActionError(f"games are put from an engine, not from {type(other).__name__}")
+            raise ActionError(f"games are copied from an engine, not from {type(other).__name__}")
         if describe_games(other.rules, 1, other.num_hands) != describe_games(self.rules, 1, self.num_hands):
             raise RulesError(
                 f"games of {other!r} cannot be put into {self!r}: rules, knobs and number of hands must be the same"

@@ -68,7 +68,7 @@ class Snapshot:
         for name, array in arrays.items():
             kept = self.arrays[name]
             if not isinstance(kept, np.ndarray):
-                raise SnapshotError(f"the snapshot's array {name!r} is no array: {kept!r}")
+                raise SnapshotError(f"the snapshot's array {name!r} is not an array: {kept!r}")
             shape = (header["num_games"], *array.shape[1:])
             if kept.shape != shape or kept.dtype != array.dtype:
                 raise SnapshotError(

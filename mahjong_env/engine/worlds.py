@@ -59,7 +59,7 @@ class Origin:
         moved = np.flatnonzero(self.engine.moves(self.games) != self.moves)
         if moved.size:
             raise ViewError(
-                f"row {moved[0]}: the game has moved on since this view was taken, so that the position is gone; "
+                f"row {moved[0]}: the game has moved on since this view was taken; "
                 "draw worlds before the next step, or take a new view"
             )
         waiting = np.flatnonzero(~self.is_to_act)
@@ -76,5 +76,5 @@ class Origin:
         except RulesError as error:
             raise ViewError(str(error)) from None
         except MemoryError:
-            raise ViewError(f"{number} games do not fit into the memory that is free") from None
+            raise ViewError(f"{number} games do not fit into the free memory") from None
         return worlds

@@ -320,7 +320,7 @@ def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
         if name not in sys.modules:
             spec = spec_from_file_location(name, path)
             if spec is None or spec.loader is None:
-                raise ImportError("it is no Python file")
+                raise ImportError("it is not a Python file")
             sys.modules[name] = module_from_spec(spec)
             spec.loader.exec_module(sys.modules[name])
         return sys.modules[name]
@@ -353,7 +353,7 @@ def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Map
     arguments = []
     if argument is not None:
         if not positional:
-            raise kind.wrong(text, f": nothing is expected behind the colon, not {argument!r}")
+            raise kind.wrong(text, f": it takes nothing after the colon, not {argument!r}")
         name, wanted = positional[0].name, positional[0].annotation
         if name in options:
             raise kind.wrong(text, f": {name!r} is given twice")
@@ -465,7 +465,7 @@ def find_agent(agent: Any) -> Opponent:
         raise AgentError(f"{agent.__name__} is a class; give an agent, such as {agent.__name__}()")
     if not isinstance(agent, str):
         if not isinstance(agent, Opponent):
-            raise AgentError(f"{agent!r} is no agent; valid are {_valid()}")
+            raise AgentError(f"{agent!r} is not an agent; valid are {_valid()}")
         return agent
     if agent.strip().startswith("isolated:"):
         from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # loads multiprocessing only if needed
@@ -474,7 +474,7 @@ def find_agent(agent: Any) -> Opponent:
     address, options = parse_address(KIND, agent)
     made = make(KIND, agent, *_maker(agent, address), options)
     if not _is_agent(made):
-        raise AgentError(f"agent {agent!r}: {made!r} is no agent, it has no act(view, rng)")
+        raise AgentError(f"agent {agent!r}: {made!r} is not an agent: it has no act(view, rng)")
     if not isinstance(getattr(made, "name", None), str):  # tables and plots need one
         setattr(made, "name", agent_name(made))  # noqa: B010 not part of the protocol
     found: Opponent = made

@@ -71,7 +71,9 @@ class IsolatedAgent:
             rng.bit_generator.state = answer["chance"]
             return np.asarray(answer["actions"])
         except Exception as error:  # other generators and numpy raise different errors for state that they cannot read
-            raise AgentError(f"the agent {self._agent!r}, in a process of its own, answers what is none") from error
+            raise AgentError(
+                f"the agent {self._agent!r}, in a process of its own, sent something that is not an answer"
+            ) from error
 
     def _reply(self) -> dict[str, Any]:
         try:
@@ -81,7 +83,7 @@ class IsolatedAgent:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            answer = {"error": "it answers what is none"}
+            answer = {"error": "it sent something that is not an answer"}
         if "error" in answer:
             raise AgentError(f"the agent {self._agent!r}, in a process of its own: {answer['error']}")
         return answer

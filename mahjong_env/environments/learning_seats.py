@@ -330,7 +330,7 @@ class LearningSeats:
                 if over.size:
                     attempts += 1
                     if attempts > most and not self._was_asked[over].any():
-                        raise DealError(f"in {most} attempts the match ended before the learning person was asked once")
+                        raise DealError(f"in {most} attempts the match ended before the learning person had a decision")
                     self._renew(over, rng, on_end, deal)
                     continue
                 if not others.size:
@@ -420,7 +420,7 @@ class LearningSeats:
 
     def _check_uninterrupted(self) -> None:
         if self._is_interrupted:
-            raise MahjongError("an agent has failed in the middle of a step: all tables have to be reset first")
+            raise MahjongError("an agent failed in the middle of a step: reset all tables first")
 
     # --- Copies -----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:

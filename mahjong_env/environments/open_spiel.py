@@ -162,7 +162,7 @@ class MahjongState(pyspiel.State):  # type: ignore[name-defined, misc]
             MahjongError: nothing has been dealt.
         """
         if self.engine is None:
-            raise MahjongError("nothing has been dealt that could be drawn anew")
+            raise MahjongError("nothing has been dealt yet, so nothing can be drawn anew")
         other: MahjongState = self.get_game().new_initial_state()
         other.engine = self.engine.select([0])
         other.engine.resample_hidden(player_id, np.random.default_rng(int(sampler() * 2**53)))

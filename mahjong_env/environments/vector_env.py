@@ -114,7 +114,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         chosen = read_options(options, _OPTIONS)
         games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
         if not self._seats.has_begun and games.size < self.num_envs:
-            raise ResetNeeded("no table has begun: the first reset() is one of all tables")
+            raise ResetNeeded("no table has begun: the first reset() must be of all tables")
         self._seats.check_deal(chosen.get("deal"))
         if isinstance(seed, Sequence | np.ndarray):
             folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]

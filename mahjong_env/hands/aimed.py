@@ -1,7 +1,8 @@
 """Aimed shanten: how far hands are from the nearest aim, the kinds that help, and those that can be spared.
 
-The distances to all aims stand side by side. What a hand lacks beside tiles that are put aside is joined over the suits
-from one table (`mahjong_env.hands.aims.Options`); kinds are then worked out for the nearest aims alone.
+The distances to all aims are worked out together. What each suit lacks beside the tiles that an aim puts aside is read
+from one table (`mahjong_env.hands.aims.Options`) and joined over the suits. Kinds are then worked out only for the
+nearest aims.
 """
 
 from __future__ import annotations
@@ -55,16 +56,16 @@ from mahjong_env.hands.shanten import (
 _SETS: Final = 4  # of a complete hand
 _ASIDE: Final = 3  # sets whose tiles are put aside
 _CHUNK: Final = 1024
-"""Hands that are compared with all patterns at once: their numbers stay in the processor's cache."""
+"""The number of hands compared with all patterns at once, so that the arrays stay in the processor's cache."""
 _LAST_RESORT: Final = np.int8(20)
-"""How much farther than any aim a hand is that fits none, beside the tiles that it lacks."""
+"""Added to the distance of a hand that fits no aim, so that it is farther away than any hand that fits one."""
 _NONE: Final = np.uint64(0)
 _HONOUR_BITS: Final = np.bitwise_or.reduce(BIT_OF_KIND[SUITS * RANKS :])
 _STRAIGHT_KINDS: Final = pack(STRAIGHTS)
 _POWER: Final = POWER.astype(np.intp)
 _GROUP: Final = SUIT.astype(np.intp)
 _RUN_OF: Final = np.zeros((NUM_KINDS, NUM_KINDS), np.int8)
-"""[34, 34] the tiles of the run that begins with each kind of a suit; nothing where none begins."""
+"""[34, 34] the tiles of the run that begins with each kind of a suit; zeros where none begins."""
 for _suit in range(SUITS):
     for _start in range(STARTS):
         _RUN_OF[RANKS * _suit + _start, RANKS * _suit + _start : RANKS * _suit + _start + 3] = 1
@@ -75,44 +76,44 @@ _BLOCK_KINDS: Final = [np.bitwise_or.reduce(kinds) for kinds in np.split(BIT_OF_
 
 
 class _Ways(NamedTuple):
-    """Ways of m hands to their nearest aims: k sets and a pair, beside tiles that are put aside."""
+    """The k ways of m hands to their nearest aims: sets and a pair, beside tiles that are put aside."""
 
     hand: NDArray[np.intp]  # [k]
-    codes: NDArray[np.intp]  # [4, k] of the tiles beside
+    codes: NDArray[np.intp]  # [4, k] of the tiles that are not put aside
     sets: NDArray[np.intp]  # [k] sets wanted of them
-    aside: KindSets  # [k] kinds that lack of the tiles put aside
-    kinds: KindSets  # [k] kinds that may be beside
+    aside: KindSets  # [k] kinds that are lacking among the tiles put aside
+    kinds: KindSets  # [k] kinds that may stand beside them
 
     def take(self, which: NDArray[np.intp]) -> _Ways:
-        """Some of them."""
+        """Return some of the ways."""
         return _Ways(self.hand[which], self.codes[:, which], self.sets[which], self.aside[which], self.kinds[which])
 
     def without(self, kind: NDArray[np.intp]) -> _Ways:
-        """The same with one tile less, of a kind that can be spared."""
+        """Return the ways with one tile less, of a kind [k] that can be spared."""
         inside = (BIT_OF_KIND.take(kind) & self.kinds) != _NONE
         codes = self.codes.copy()
         codes[_GROUP.take(kind), np.arange(len(kind))] -= _POWER.take(kind) * inside
         return self._replace(codes=codes)
 
     def help(self, cheapest: Cheapest | None = None) -> KindSets:
-        """[k] the kinds that help."""
+        """Return [k] the kinds that help."""
         cheapest = cheapest_hands(self.codes, self.sets) if cheapest is None else cheapest
         beside = np.where(cheapest.short > 0, kinds_that_help(cheapest), _NONE)
         return np.asarray(self.aside | beside & self.kinds)
 
 
 class AimedShanten:
-    """How far m hands are from the nearest aim, with the kinds that help and can be spared; see `Shanten`.
+    """The distances of m hands from the nearest aim, with the kinds that help and can be spared; see `Shanten`.
 
     Attributes:
         distance: [m] int8 tiles short of the nearest aim; if no aim can be reached any more, tiles short of sets and a
-            pair, and `_LAST_RESORT` more.
+            pair, plus `_LAST_RESORT`.
     """
 
     distance: NDArray[np.int8]
 
     def __init__(self, hands: Hands, aims: Aims) -> None:
-        """Look at hands; `Hands.counts` and `Hands.melds` are there."""
+        """Measure the hands; `Hands.counts` and `Hands.melds` must not be None."""
         assert hands.counts is not None
         assert hands.melds is not None
         self._hands, self._aims, self._counts, self._melds = hands, aims, hands.counts, hands.melds
@@ -130,7 +131,7 @@ class AimedShanten:
         return short(self._hands.codes, self._hands.sets)
 
     def take(self, which: NDArray[np.intp]) -> AimedShanten:
-        """Some of the hands."""
+        """Return some of the hands."""
         part = object.__new__(AimedShanten)
         part._hands, part._aims = self._hands.take(which), self._aims
         part._counts, part._melds = self._counts.take(which), self._melds.take(which)
@@ -139,7 +140,7 @@ class AimedShanten:
 
     # --- Distances ----------------------------------------------------------------------------------------------------
     def _of_patterns(self) -> NDArray[np.int8]:
-        """[P, m] tiles short of each pattern, a set and a pair."""
+        """Return [P, m] tiles short of each pattern, a set and a pair."""
         aims, hands, melds = self._aims, self._hands, self._melds
         found = np.empty((len(aims.patterns), len(self._number)), np.int8)
         block = melds.gone & ~(self._held | self._laid)
@@ -170,7 +171,7 @@ class AimedShanten:
         return found
 
     def _of_others(self) -> NDArray[np.int8]:
-        """[A - P, m] tiles short of the aims that put nothing aside."""
+        """Return [A - P, m] tiles short of the aims that put nothing aside."""
         found = np.empty((len(self._aims.others), len(self._number)), np.int8)
         for row, aim in zip(found, self._aims.others, strict=True):
             row[:] = self._distance_to(aim)
@@ -179,7 +180,7 @@ class AimedShanten:
         return found
 
     def _distance_to(self, aim: Aim) -> NDArray[np.int8]:
-        """[m] tiles short of an aim that puts nothing aside."""
+        """Return [m] tiles short of an aim that puts nothing aside."""
         hands, counts, codes = self._hands, self._counts, self._hands.codes
         if aim.shape == "sets":
             fits, distance = self._laid & ~aim.kinds == _NONE, short(_restricted(codes, aim.kinds), hands.sets)
@@ -202,13 +203,13 @@ class AimedShanten:
     # --- Ways ---------------------------------------------------------------------------------------------------------
     @cached_property
     def _nearest(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """[k] aims and [k] hands that are nearest to them."""
+        """[k] the nearest aims, and [k] the hands that they are nearest to."""
         aim, hand = np.nonzero(self._every == np.minimum(self.distance, FAR - 1))
         return aim, hand
 
     @cached_property
     def _ways(self) -> _Ways:
-        """The ways to sets and a pair, beside tiles that are put aside or not."""
+        """The ways to sets and a pair, with or without tiles that are put aside."""
         aim, hand = self._nearest
         patterns = len(self._aims.patterns)
         parts = [self._ways_of_patterns(aim[aim < patterns], hand[aim < patterns])]
@@ -224,7 +225,7 @@ class AimedShanten:
 
     @cached_property
     def _shaped(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """[k] aims of other shapes, from the first of all aims, and [k] hands that are nearest to them."""
+        """[k] the nearest aims that are not sets and a pair, as places in `Aims.others`, and [k] the hands."""
         aim, hand = self._nearest
         shaped = [other.shape != "sets" for other in self._aims.others]
         chosen = np.array([False] * len(self._aims.patterns) + shaped, np.bool_).take(aim)
@@ -258,20 +259,20 @@ class AimedShanten:
     # --- Kinds --------------------------------------------------------------------------------------------------------
     @cached_property
     def _spare(self) -> tuple[KindSets, KindSets]:
-        """[k] the kinds that can go on each way, and on each of the other shapes."""
+        """[k] the kinds that can be spared on each way, and on the way to each of the other shapes."""
         ways = self._ways
         of_ways = kinds_to_spare(cheapest_hands(ways.codes, ways.sets)) | self._held.take(ways.hand) & ~ways.kinds
         return of_ways, self._of_shapes(self._shaped[1], self._counts.take(self._shaped[1]), spare=True)
 
     def kinds_to_spare(self, wild: NDArray[Any] | None) -> KindSets:
-        """[m] uint64 the kinds of which a tile may go without raising the distance."""
+        """Return [m] uint64 the kinds of which a tile can be spared without raising the distance."""
         kinds = np.zeros(len(self.distance), np.uint64)
         np.bitwise_or.at(kinds, self._ways.hand, self._spare[0])
         np.bitwise_or.at(kinds, self._shaped[1], self._spare[1])
         return kinds
 
     def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
-        """[m] uint64 the kinds whose draw brings hands nearer."""
+        """Return [m] uint64 the kinds whose draw brings hands nearer."""
         kinds = np.zeros(len(self.distance), np.uint64)
         np.bitwise_or.at(kinds, self._ways.hand, self._ways.help())
         hand = self._shaped[1]
@@ -279,11 +280,11 @@ class AimedShanten:
         return kinds
 
     def without(self, hand: NDArray[np.intp], kind: NDArray[np.intp], is_wild: None) -> Without:
-        """Some hands [k] without a tile of a kind [k] that they can spare."""
+        """Return some hands [k] without a tile of a kind [k] that they can spare."""
         return Without(self, hand, kind)
 
     def kinds_that_help_without(self, hand: NDArray[np.intp], kind: NDArray[np.intp]) -> KindSets:
-        """[k] uint64 the kinds that bring hands [k] nearer after they have spared a tile of ``kind`` [k]."""
+        """Return [k] uint64 the kinds that bring hands [k] nearer after they have spared a tile of ``kind`` [k]."""
         found = np.zeros(len(hand), np.uint64)
         tile = BIT_OF_KIND.take(kind)
         at, way = _pairs_of(hand, self._ways.hand, len(self.distance))
@@ -301,13 +302,13 @@ class AimedShanten:
     def _of_shapes(
         self, hand: NDArray[np.intp], counts: CountPlanes, *, spare: bool, aim: NDArray[np.intp] | None = None
     ) -> KindSets:
-        """[k] the kinds that help hands, or that they can spare, on the way to shapes other than sets and a pair.
+        """Return [k] the kinds that help hands, or that they can spare, on the way to the other shapes.
 
         Args:
-            hand: [k].
+            hand: [k] the hands.
             counts: their tiles.
-            spare: the kinds that can be spared, not those that help.
-            aim: [k] from the first of all other aims; None: those of `_shaped`.
+            spare: whether to return the kinds that can be spared, instead of those that help.
+            aim: [k] places in `Aims.others`; None for those of `_shaped`.
         """
         aim = self._shaped[0] if aim is None else aim
         found = np.zeros(len(hand), np.uint64)
@@ -357,7 +358,7 @@ class AimedShanten:
         is_melded = melded > 0
         pair = field(words, "pair")
         pair[is_melded] = FAR
-        # With melds a set of dragons is what makes the hand worth enough.
+        # A hand with melds is worth enough only with a set of dragons.
         pair[NUM_GROUPS, number > 0] = FAR
         possible = (melded <= 1).all(axis=0) & ~is_melded.all(axis=0)
         possible &= number == melds.number
@@ -372,12 +373,12 @@ class Without(NamedTuple):
     kind: NDArray[np.intp]  # [k]
 
     def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
-        """[k] uint64 the kinds whose draw brings hands nearer."""
+        """Return [k] uint64 the kinds whose draw brings hands nearer."""
         return self.shanten.kinds_that_help_without(self.hand, self.kind)
 
 
 class _Blocks(NamedTuple):
-    """What the three suits, winds and dragons of m hands lack of a set or a pair each: all [5, m]."""
+    """What the three suits, the winds and the dragons of m hands lack for a set and for a pair: all [5, m]."""
 
     set: NDArray[np.int8]  # 0 where there is one
     pair: NDArray[np.int8]
@@ -386,12 +387,12 @@ class _Blocks(NamedTuple):
 
 
 def _laid_runs(runs: KindSets, suit: int) -> NDArray[np.intp]:
-    """[m] the runs of a suit, a bit for each start."""
+    """Return [m] the melded runs of a suit, with a bit for each start."""
     return (runs >> np.uint64(RANKS * suit) & np.uint64((1 << STARTS) - 1)).astype(np.intp)
 
 
 def _restricted(codes: NDArray[np.intp], kinds: np.uint64) -> NDArray[np.intp]:
-    """[4, m] the codes of the tiles of some kinds, neighbours in each group."""
+    """Return [4, m] codes with only the tiles of some kinds, which are neighbours in each group."""
     if kinds == ALL_KINDS:
         return codes
     found = np.zeros_like(codes)
@@ -405,7 +406,7 @@ def _restricted(codes: NDArray[np.intp], kinds: np.uint64) -> NDArray[np.intp]:
 
 @cache
 def _limits(kinds: int) -> list[tuple[int, int]]:
-    """Of each group the worth of the first digit that stays in its codes, and of the first above it that does not."""
+    """Return for each group the place values of the lowest digit that is kept and of the next one that is not."""
     limits = []
     for group in range(NUM_GROUPS):
         ranks = [rank for rank in range(RANKS) if kinds >> RANKS * group + rank & 1]
@@ -417,10 +418,15 @@ def _limits(kinds: int) -> list[tuple[int, int]]:
 def _best_runs(
     counts: NDArray[np.int8], want: NDArray[np.int8], distance: NDArray[np.int8]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The runs beside tiles [k, 34] put aside with which hands are as near as they can be to runs and a pair of a suit.
+    """Return the runs that, beside the tiles put aside, bring hands as near as possible to runs and a pair of a suit.
+
+    Args:
+        counts: [k, 34] the tiles of the hands.
+        want: [k, 34] the tiles that are put aside.
+        distance: [k] the distances of the hands.
 
     Returns:
-        [j] which of the k, and [j] the lowest kind of the run.
+        [j] which of the k hands, and [j] the lowest kind of the run.
     """
     suits = slice(0, SUITS * RANKS)
     wanted = want[:, None, suits] + _RUN_OF[_RUN_KINDS][None, :, suits]
@@ -432,7 +438,7 @@ def _best_runs(
 
 
 def _pairs_of(hand: NDArray[np.intp], of: NDArray[np.intp], number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of an element of ``hand`` [k] and one of ``of`` [j] that are the same of ``number`` hands."""
+    """Return all pairs of a place in ``hand`` [k] and one in ``of`` [j] that hold the same one of ``number`` hands."""
     order = np.argsort(of, kind="stable")
     of_hand = np.bincount(of, minlength=number)
     first = np.concatenate([[0], of_hand.cumsum()[:-1]])
@@ -443,7 +449,7 @@ def _pairs_of(hand: NDArray[np.intp], of: NDArray[np.intp], number: int) -> tupl
 
 
 def _for_knitted_tiles(counts: CountPlanes, *, spare: bool) -> KindSets:
-    """[k] the kinds that help on the way to honours and knitted tiles, or that can be spared."""
+    """Return [k] the kinds that help on the way to honours and knitted tiles, or that can be spared."""
     held = counts.ones | counts.twos | counts.fours
     fitting = count_members(held[:, None] & _STRAIGHT_KINDS)  # [k, 6]
     best = fitting == fitting.max(axis=1, keepdims=True)

@@ -1,15 +1,16 @@
 """Aims: families of hands that are worth enough to win, and how far hands are from the nearest of them.
 
-Where a win needs points, the nearest complete hand is seldom one that may win. Rules then declare what is worth points
-(`Aim`), and the distance is that from the nearest aim which is worth enough, given the melds that there are. Most aims
-ask for tiles that are put aside, such as three runs or a knitted straight, and for sets and a pair beside them.
+Where a win needs points, the nearest complete hand is seldom one that may win. Rules then declare families of hands
+with their points (`Aim`), and the distance of a hand is that from the nearest aim which is worth enough, given its
+melds. Most aims ask for tiles that are put aside, such as three runs or a knitted straight, and for sets and a pair
+beside them.
 
-Distances are exact for what an aim asks for; that no tile of a kind is left is noticed only among the tiles put aside.
-Whether a complete hand is worth enough, only its score says: an aim knows what its own row is worth, and what comes
-with a hand without melds or of runs alone; a few aims (`Aim.opens`) take for granted that small rows add to it. No tile
-is wild.
+Distances are exact for what an aim asks for, except that a kind of which no tile is left is noticed only among the
+tiles put aside. Only the score says whether a complete hand is worth enough: an aim knows the points of its own row,
+and those that come with a hand without melds or of runs alone. A few aims (`Aim.opens`) assume that small rows add the
+rest. No tile is wild.
 
-The tables, about 45 MB, are worked out when they are first needed, in about a second.
+The tables take about 45 MB. They are worked out when they are first needed, in about a second.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from mahjong_env.hands.knitted import STRAIGHTS
 
 SUITS: Final = 3
 STARTS: Final = RANKS - 2
-"""Ranks with which a run begins."""
+"""The number of ranks with which a run can begin."""
 WINDS: Final = 4
 MOST_TILES: Final = 14
 FAR: Final = np.int8(90)
@@ -41,14 +42,14 @@ class Aim(NamedTuple):
     """A family of hands.
 
     Attributes:
-        name: of the row.
-        points: what it is worth by itself.
+        name: the name of the scoring row.
+        points: what the row is worth by itself.
         shape: "runs": three runs, a set and a pair; "knitted straight", "knitted tiles", "sets" (and a pair), "pungs",
             "pairs", "orphans", "all groups": a set or the pair of each suit, of winds and of dragons.
-        steps: of runs: the ways in which their ranks may follow each other.
-        one_suit: of runs: all are of one suit; else each is of another.
-        kinds: of sets: the kinds that the hand may have, neighbours in each group.
-        opens: whether it is an aim of hands with melds although ``points`` are too few: other rows mostly add to it.
+        steps: for runs, the ways in which their ranks may follow each other.
+        one_suit: for runs, whether all are of one suit; otherwise each is of another.
+        kinds: for sets, the kinds that the hand may have, which are neighbours in each group.
+        opens: whether hands with melds aim at it although ``points`` are too few, because other rows mostly add to it.
     """
 
     name: str
@@ -61,11 +62,11 @@ class Aim(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    """Tiles that are put aside."""
+    """A pattern of tiles that are put aside."""
 
     points: int
     want: NDArray[np.int8]  # [34]
-    runs: tuple[tuple[int, ...], ...]  # of each suit their lowest ranks; none of a knitted straight
+    runs: tuple[tuple[int, ...], ...]  # the lowest ranks of the runs in each suit; none for a knitted straight
 
 
 def _patterns(aim: Aim) -> list[_Pattern]:
@@ -91,8 +92,8 @@ def _patterns(aim: Aim) -> list[_Pattern]:
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
-# What a suit lacks, a few bits each: of the tiles put aside, and, in the rest of it, of a set, a pair, both, a run, a
-# run and a pair.
+# What a suit lacks, in a few bits each: for the tiles put aside and, in the rest of the suit, for a set, a pair, both,
+# a run, a run and a pair.
 _FIELDS: Final = {"aside": (0, 15), "set": (4, 3), "pair": (6, 3), "both": (8, 7), "run": (11, 3), "run_pair": (13, 7)}
 
 
@@ -104,7 +105,7 @@ def _packed(**numbers: Any) -> NDArray[np.uint16]:
 
 
 def _lacks(digits: NDArray[np.int8], *, runs: bool) -> NDArray[np.uint16]:
-    """[k] what groups [k, ranks] lack of sets and pairs; ``runs``: the group has them."""
+    """Return [k] what groups [k, ranks] lack for sets and pairs; ``runs`` says whether the group can have runs."""
     ranks = digits.shape[1]
     want = np.arange(4)[:, None, None].astype(np.int8)
     one, two, three = np.maximum(want[1:, 0] - digits.T[:, None], 0).transpose(1, 0, 2)  # [ranks, k] each
@@ -132,7 +133,7 @@ def _digits(codes: NDArray[Any], ranks: int) -> NDArray[np.int8]:
 
 @cache
 def suit_codes() -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int8], NDArray[np.uint16]]:
-    """[k] the codes of up to 14 tiles, [5**9] the place of each among them, [k, 9] their digits, [k] what they lack."""
+    """Return [k] codes of up to 14 tiles, [5**9] each code's place there, [k, 9] their digits, [k] what they lack."""
     tiles = np.zeros(1, np.int8)
     for _ in range(RANKS):
         tiles = np.add.outer(np.arange(BASE, dtype=np.int8), tiles).reshape(-1)
@@ -145,7 +146,7 @@ def suit_codes() -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int8],
 
 @cache
 def honours() -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]:
-    """[5**7] what honours lack, and winds and dragons alone."""
+    """Return [5**7] each: what the honours of each code lack, what winds alone lack, and what dragons alone lack."""
     digits = _digits(np.arange(BASE**NUM_HONOURS), NUM_HONOURS)
     return (
         _lacks(digits, runs=False),
@@ -155,21 +156,21 @@ def honours() -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16
 
 
 class Options:
-    """What a suit may have to put aside, and what each code then lacks."""
+    """The options of a suit: the tiles that it may have to put aside, and what each code then lacks."""
 
     def __init__(self, patterns: Sequence[_Pattern]) -> None:
         number: dict[tuple[bytes, tuple[int, ...]], int] = {(bytes(RANKS), ()): 0}
         self.of_pattern = np.zeros((len(patterns), SUITS), np.intp)
-        """[P, 3] the option of each suit."""
+        """[P, 3] the option of each suit in each pattern."""
         for place, pattern in enumerate(patterns):
             for suit in range(SUITS):
                 option = pattern.want[RANKS * suit : RANKS * (suit + 1)].tobytes(), pattern.runs[suit]
                 self.of_pattern[place, suit] = number.setdefault(option, len(number))
         self.runs = np.array([sum(1 << run for run in set(runs)) for _, runs in number])
-        """[O] the runs of each option, a bit for each start."""
+        """[O] the runs of each option, with a bit for each start."""
         codes, self.place, digits, lacks = suit_codes()
         self.lacks = np.empty((len(codes), len(number)), np.uint16)
-        """[k, O]"""
+        """[k, O] what each code lacks with each option."""
         for column, (text, _) in zip(self.lacks.T, number, strict=True):
             want = np.frombuffer(text, np.int8)
             used = np.minimum(digits, want)
@@ -177,12 +178,12 @@ class Options:
             aside = want.sum() - used.sum(axis=1)
             column[:] = lacks.take(self.place.take(rest)) | aside.astype(np.uint16)
         self.laid = np.zeros(1 << STARTS, np.intp)
-        """[128] the code of the tiles of some runs."""
+        """[128] the code of the tiles of some runs, which are given with a bit for each start."""
         for start in range(STARTS):
             self.laid[np.arange(1 << STARTS) >> start & 1 == 1] += _POWER[start : start + 3].sum()
 
     def of(self, codes: NDArray[np.intp], laid: NDArray[np.intp]) -> tuple[NDArray[np.uint16], NDArray[np.int8] | None]:
-        """[O, m] what suits lack with each option; [O, m] how many of its runs are laid open, None for nowhere."""
+        """Return [O, m] what suits lack with each option, and [O, m] how many of its runs are melded, or None."""
         lacks = self.lacks.take(self.place.take(codes), axis=0)
         some = np.flatnonzero(laid)
         if not some.size:
@@ -196,13 +197,13 @@ class Options:
 
 
 def field(words: NDArray[np.uint16], name: str) -> NDArray[np.int8]:
-    """What suits lack of one of `_FIELDS`."""
+    """Return what suits lack for one of `_FIELDS`."""
     shift, mask = _FIELDS[name]
     return (words >> np.uint16(shift) & np.uint16(mask)).astype(np.int8)
 
 
 class Rest(NamedTuple):
-    """What k patterns of m hands lack, [k, m] each."""
+    """What m hands lack for each of k patterns: [k, m] each."""
 
     aside: NDArray[np.int8]
     pair: NDArray[np.int8]  # beside the tiles put aside
@@ -215,13 +216,13 @@ def join(
     of_honours: NDArray[np.uint16] | None,
     names: tuple[str, str, str],
 ) -> Rest:
-    """Join what suits lack.
+    """Join what the suits of hands lack to what the hands lack.
 
     Args:
-        words: of each suit [O, m] what it lacks with each option.
+        words: for each suit [O, m], what it lacks with each option.
         options: [3, k] the options of the suits.
-        of_honours: [m] what honours lack; None: none are used.
-        names: the fields for a set, a pair, both.
+        of_honours: [m] what the honours lack; None if no honours are used.
+        names: the names of the fields for a set, a pair, and both.
     """
     shape = options.shape[1], words[0].shape[1]
     if of_honours is None:
@@ -238,7 +239,7 @@ def join(
 
 
 def total_short(rest: Rest, beside: NDArray[np.int8]) -> NDArray[np.int8]:
-    """[k, m] tiles short; ``beside`` [k or 1, m] are melds that belong to no pattern."""
+    """Return [k, m] tiles short; ``beside`` [k or 1, m] is the number of melds that belong to no run of the pattern."""
     beside_it = np.where(beside == 0, rest.both, np.where(beside == 1, rest.pair, FAR))
     return rest.aside + beside_it
 
@@ -250,25 +251,25 @@ class Aims:
     """The aims of some rules.
 
     Attributes:
-        patterns: those that put tiles aside, first those that are worth enough whatever is beside them.
+        patterns: the patterns of tiles put aside; those that are worth enough whatever is beside them come first.
         others: all other aims that can be worth enough.
     """
 
     def __init__(self, aims: Sequence[Aim], minimum: int, *, concealed: int, all_runs: int) -> None:
-        """Sort aims.
+        """Sort the aims into `patterns` and `others`.
 
         Args:
-            aims: all.
+            aims: all aims of the rules.
             minimum: the points that a win needs.
-            concealed: the points that a hand without melds has beside.
-            all_runs: the points that a hand of runs and a pair of a suit has beside.
+            concealed: the points that a hand without melds has in addition.
+            all_runs: the points that a hand of runs and a pair of a suit has in addition.
         """
         self.minimum, self.concealed, self.all_runs = minimum, concealed, all_runs
         useful = [aim for aim in aims if aim.points + max(concealed, all_runs * (aim.shape == "runs")) >= minimum]
         patterns = [pattern for aim in useful if aim.shape in _ASIDE for pattern in _patterns(aim)]
         self.patterns = sorted(patterns, key=lambda pattern: pattern.points < minimum)
         self.enough = sum(pattern.points >= minimum for pattern in patterns)
-        """Patterns that are worth enough with anything beside them."""
+        """The number of patterns that are worth enough with anything beside them."""
         self.others = [aim for aim in useful if aim.shape not in _ASIDE]
         self.want = np.array([pattern.want for pattern in self.patterns], np.int8).reshape(-1, NUM_KINDS)
         self.wanted_kinds = pack(self.want > 0)
@@ -281,5 +282,5 @@ class Aims:
 
     @cached_property
     def options(self) -> Options:
-        """What suits may have to put aside."""
+        """The tiles that suits may have to put aside, as `Options`."""
         return Options(self.patterns)

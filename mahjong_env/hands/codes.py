@@ -1,4 +1,4 @@
-"""One integer per suit: how the tables are addressed.
+"""The codes of hands, one integer for each suit, by which the tables are addressed.
 
 A hand is four groups of kinds: characters (kinds 0-8), dots (9-17), bamboo (18-26) and honours (27-33).
 The code of a group is the number whose base-5 digits are the counts of its kinds, the first kind least
@@ -53,18 +53,18 @@ def split_wilds(counts: NDArray[np.int8], wild: NDArray[Any]) -> tuple[NDArray[n
 
 
 def encode(counts: NDArray[Any]) -> NDArray[np.int32]:
-    """[..., 4] int32 the codes of characters, dots, bamboo and honours, for counts [..., 34] from 0 to 4."""
+    """Return [..., 4] int32 the codes of characters, dots, bamboo and honours, for counts [..., 34] from 0 to 4."""
     codes: NDArray[np.int32] = (np.asarray(counts, np.float32) @ _POWER_BY_GROUP).astype(np.int32)
     return codes
 
 
 def split_groups(by_kind: NDArray[Any]) -> NDArray[Any]:
-    """[4 * n, 9] the groups of hands [n, 34], a column for each rank; the last two columns of honours stay empty."""
+    """Return [4 * n, 9] the groups of hands [n, 34], with a column for each rank; honours leave the last two empty."""
     padded = np.zeros((len(by_kind), NUM_GROUPS * RANKS), by_kind.dtype)
     padded[:, :NUM_KINDS] = by_kind
     return padded.reshape(-1, RANKS)
 
 
 def merge_groups(groups: NDArray[Any]) -> NDArray[Any]:
-    """[n, 34] the hands of groups [n, 4, 9]; the inverse of `split_groups`."""
+    """Return [n, 34] the hands of groups [n, 4, 9]; the inverse of `split_groups`."""
     return groups.reshape(len(groups), NUM_GROUPS * RANKS)[:, :NUM_KINDS]

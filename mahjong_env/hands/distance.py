@@ -1,18 +1,18 @@
-"""The nearest complete hands of sets and a pair: how far they are, the tiles that help, and those that can go.
+"""The nearest complete hands of sets and a pair: how far they are, the tiles that help, and those that can be spared.
 
 The distance is shanten + 1: 0 is complete, 1 waits for one tile. It is the fewest tiles to add, without a limit of four
 copies per kind, so that the hand contains the wanted sets and a pair; a wild tile makes it one less. Every code leads
-to one of 163 states, two states to a joint state, two joint states and a number of sets to the distance (see
+to one of 163 states, two states lead to a joint state, and two joint states with a number of sets to the distance (see
 `tools/hand_tables.py`).
 
 A cheapest hand is one of the nearest complete hands: sets and a pair for which the fewest tiles are missing. A *share*
-is what one group of kinds contributes to it: with or without the pair, and a number of sets. A tile helps if it lowers
-the cost of a share that its group has in some cheapest hand, and can be spared if its loss leaves the cost of such a
-share as it is. Both are known for each code and share, so that the answer for all 34 kinds is the union over the
-group's shares: for each code the kinds of every share stand side by side in two numbers, one for the shares without
-the pair and one for those with it, nine bits, one for each kind of the group, for each number of sets.
+is what one group of kinds contributes to it: a number of sets, with or without the pair. A tile helps if it lowers the
+cost of a share that its group has in some cheapest hand, and can be spared if the cost of such a share stays the same
+without it. Both are tabulated for each code and share, so the kinds of a group are the union over its shares. For each
+code there are two numbers, one for the shares without the pair and one for those with it. Each holds nine bits, one for
+each kind of the group, for every number of sets.
 
-The tables, about 70 MB, are worked out when they are first needed, in about half a second.
+The tables take about 70 MB. They are worked out when they are first needed, in about half a second.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GROUP_SHIFTS: Final = tuple(np.uint64(RANKS * group) for group in range(NUM_GRO
 
 
 class _Tables(NamedTuple):
-    """Flat tables with the lengths of axes; the pairs of arrays are those without and with the pair of the hand."""
+    """Flat tables with the lengths of their axes; pairs of arrays are for shares without and with the hand's pair."""
 
     state: NDArray[np.uint8]  # [suit codes + honour codes]
     joined: NDArray[np.uint16]  # [states, states] the joint state of two groups
@@ -48,7 +48,7 @@ class _Tables(NamedTuple):
     rest: NDArray[np.uint16]  # [states, joint states] the joint state of three groups
     shares: NDArray[np.uint16]  # [joint states, states, 6] shares of a group in cheapest hands, by sets wanted
     lowers: tuple[KindSets, KindSets]  # [suit codes + honour codes] kinds whose draw lowers the cost of each share
-    spares: tuple[KindSets, KindSets]  # [suit codes + honour codes] kinds whose loss leaves it
+    spares: tuple[KindSets, KindSets]  # [suit codes + honour codes] kinds whose loss leaves it unchanged
     chosen: tuple[KindSets, KindSets]  # [sets of shares] masks over these numbers
 
 
@@ -77,19 +77,19 @@ def _tables() -> _Tables:
 
 
 def _spread(flags: NDArray[np.bool_]) -> tuple[KindSets, KindSets]:
-    """Put flags [..., 12], one a share, at the first bit of the share's field: two arrays [...] uint64."""
+    """Put flags [..., 12], one for each share, at the first bit of its field; return two arrays [...] uint64."""
     fields = flags.astype(np.uint64).reshape(*flags.shape[:-1], 2, _SETS) << np.arange(_SETS, dtype=np.uint64) * _FIELD
     by_pair = np.bitwise_or.reduce(fields, axis=-1)
     return by_pair[..., 0], by_pair[..., 1]
 
 
 def _by_code(state: NDArray[np.uint8], of_states: tuple[KindSets, KindSets], held: int) -> tuple[KindSets, KindSets]:
-    """Collect what is known of a state and the state with one tile more, for every code and each kind.
+    """Collect, for every code and kind, what is known of a state and the state with one tile more.
 
     Args:
-        state: [suit codes + honour codes].
-        of_states: [state, state with one tile more] fields with one bit a share, twice.
-        held: 0: write what is known to the code without the tile; 1: to the code with it.
+        state: [suit codes + honour codes] the state of each code.
+        of_states: two arrays [state, state with one tile more] of fields with one bit for each share.
+        held: 0 to store this for the code without the tile, 1 for the code with it.
     """
     found = tuple(np.zeros(len(state), np.uint64) for _ in of_states)
     for codes, ranks in ((slice(SUIT_CODES), RANKS), (slice(SUIT_CODES, None), NUM_HONOURS)):
@@ -103,7 +103,7 @@ def _by_code(state: NDArray[np.uint8], of_states: tuple[KindSets, KindSets], hel
 
 
 class Cheapest(NamedTuple):
-    """The cheapest hands of m hands; from `cheapest_hands`."""
+    """The cheapest hands of m hands, as `cheapest_hands` finds them."""
 
     short: NDArray[np.int8]  # [m] tiles missing, wild tiles not counted
     places: NDArray[np.intp]  # [4, m] where the groups stand in the tables
@@ -128,7 +128,7 @@ def cheapest_hands(codes: NDArray[Any], sets: NDArray[Any]) -> Cheapest:
 
 
 def short(codes: NDArray[Any], sets: NDArray[Any]) -> NDArray[np.int8]:
-    """[m] int8 how far hands are from sets and a pair: `Cheapest.short` alone, for the same arguments."""
+    """Return [m] int8 how far hands are from sets and a pair: only `Cheapest.short`, for the same arguments."""
     tables = _tables()
     state = tables.state.take(codes + _OFFSETS).astype(np.intp)
     joint = tables.joined.take(state[::2] * tables.states + state[1::2]).astype(np.intp)
@@ -136,17 +136,17 @@ def short(codes: NDArray[Any], sets: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def with_shares(codes: NDArray[Any], shares: NDArray[np.uint16]) -> Cheapest:
-    """Hands [4, m] whose groups contribute given shares [4, m], a bit for each; how far they are is not told."""
+    """Return hands [4, m] whose groups contribute given shares [4, m], a bit for each; their distance is left at 0."""
     return Cheapest(np.zeros(codes.shape[1], np.int8), codes + _OFFSETS, shares)
 
 
 def kinds_that_help(hands: Cheapest) -> KindSets:
-    """[m] uint64 the kinds whose draw lowers `Cheapest.short`, none of which the hand holds all four."""
+    """Return [m] uint64 the kinds whose draw lowers `Cheapest.short`, without kinds that the hand holds four times."""
     return _kinds(hands, _tables().lowers)
 
 
 def kinds_to_spare(hands: Cheapest) -> KindSets:
-    """[m] uint64 the kinds of which a tile may go without raising `Cheapest.short`, all of them held."""
+    """Return [m] uint64 the held kinds of which a tile can be spared without raising `Cheapest.short`."""
     return _kinds(hands, _tables().spares)
 
 

@@ -23,24 +23,24 @@ BIT_OF_KIND.flags.writeable = False
 
 
 def pack(flags: NDArray[Any]) -> KindSets:
-    """[n] uint64 the sets of the kinds whose flag [n, up to 64] is not zero."""
+    """Return [n] uint64 the sets of the kinds whose flag [n, up to 64] is not zero."""
     return pack_words(flags)[:, 0]
 
 
 def pack_words(flags: NDArray[Any]) -> KindSets:
-    """[n, words] uint64 flags [n, k] as bits, 64 in a number."""
+    """Return [n, words] uint64 numbers with the flags [n, k] as bits, 64 in each."""
     padded = np.zeros((len(flags), -(-flags.shape[1] // _WORD) * _WORD), flags.dtype)
     padded[:, : flags.shape[1]] = flags
     return _packed(padded)
 
 
 def _packed(padded: NDArray[Any]) -> KindSets:
-    """Rows of a multiple of 64 flags as bits."""
+    """Return rows of a multiple of 64 flags as bits."""
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 def unpack(sets: KindSets, number: int = NUM_KINDS) -> NDArray[np.bool_]:
-    """[n, number] sets [n] as flags."""
+    """Return sets [n] as flags [n, number]."""
     as_bytes = sets.astype("<u8", copy=False).view(np.uint8).reshape(-1, _WORD // 8)
     return np.unpackbits(as_bytes, axis=1, bitorder="little", count=number).view(np.bool_)
 
@@ -52,18 +52,18 @@ def members(sets: KindSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class CountPlanes(NamedTuple):
-    """Tiles of m hands by kind: [m] uint64 each, the kinds whose count has the binary digit 1, 2, 4."""
+    """The tiles of m hands: for each of the binary digits 1, 2 and 4, [m] uint64 the kinds whose count has it."""
 
     ones: KindSets
     twos: KindSets
     fours: KindSets
 
     def take(self, which: Any) -> CountPlanes:
-        """Some of the hands."""
+        """Return some of the hands."""
         return CountPlanes(*(plane[which] for plane in self))
 
     def counts(self) -> NDArray[np.int8]:
-        """[m, 34] int8 tiles of each kind; the inverse of `count_planes`."""
+        """Return [m, 34] int8 tiles of each kind; the inverse of `count_planes`."""
         ones, twos, fours = (unpack(plane).astype(np.int8) for plane in self)
         return ones + 2 * twos + 4 * fours
 
@@ -79,26 +79,26 @@ class CountPlanes(NamedTuple):
 
 
 def count_planes(counts: NDArray[Any]) -> CountPlanes:
-    """Counts [n, 34] from 0 to 7 by binary digit, for `count_tiles` and for questions of parity."""
+    """Return counts [n, 34] from 0 to 7 by binary digit, for `count_tiles` and for tests of parity."""
     padded = np.zeros((len(counts), _WORD), np.uint8)
     padded[:, : counts.shape[1]] = counts
     return CountPlanes(*(_packed(padded & np.uint8(digit))[:, 0] for digit in (1, 2, 4)))
 
 
 def count_members(sets: KindSets) -> NDArray[np.uint8]:
-    """[...] uint8 how many kinds are in sets [...] uint64."""
+    """Return [...] uint8 the number of kinds in sets [...] uint64."""
     return _count_ones(sets)
 
 
 def count_tiles(kinds: KindSets, planes: CountPlanes) -> NDArray[np.uint8]:
-    """[n] uint8 how many tiles of some kinds [n] uint64 there are."""
+    """Return [n] uint8 the number of tiles of some kinds [n] uint64."""
     ones, twos, fours = (_count_ones(kinds & plane) for plane in planes)
     tiles: NDArray[np.uint8] = ones + (twos << np.uint8(1)) + (fours << np.uint8(2))
     return tiles
 
 
 def _count_ones_by_halving(numbers: KindSets) -> NDArray[np.uint8]:
-    """The ones in the binary digits of numbers, for numpy 1.26, which has no `bitwise_count`."""
+    """Count the ones in the binary digits of numbers, for numpy 1.26, which has no `bitwise_count`."""
     pairs = numbers - (numbers >> np.uint64(1) & np.uint64(0x5555555555555555))
     low_pairs = np.uint64(0x3333333333333333)
     nibbles = (pairs & low_pairs) + (pairs >> np.uint64(2) & low_pairs)

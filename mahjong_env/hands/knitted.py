@@ -1,10 +1,11 @@
 """Knitted straights (组合龙 zǔ hé lóng): 1 4 7 of one suit, 2 5 8 of a second, 3 6 9 of the third.
 
-Two shapes are made of them: the nine tiles of a straight beside a set and a pair, and fourteen different tiles that are
-honours or of one straight. Suits cannot be looked at one by one there, as each must take another part of the straight.
-What a suit holds of each part is a number of six bits, and one table joins three such numbers.
+Two shapes contain them: the nine tiles of a straight beside a set and a pair, and fourteen different tiles that are
+honours or of one straight. The suits cannot be looked up independently there, because each must take a different part
+of the straight. So what a suit holds of each part is written as a number of six bits, and one table joins three such
+numbers.
 
-A hand that lacks more than one tile of either counts as `FAR`: nobody asks how far.
+A hand that lacks more than one tile for a shape counts as `FAR`, because nothing asks for its exact distance.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ for _straight, _parts in zip(STRAIGHTS, PARTS, strict=True):
         _straight[RANKS * _suit + _part : RANKS * (_suit + 1) : 3] = 1
 STRAIGHTS.flags.writeable = PARTS.flags.writeable = False
 
-# By straight and suit: its three tiles as parts of codes.
+# By straight and suit: what each of the suit's three tiles adds to its code.
 _TILES: Final = POWER[PARTS[:, :, None] + np.array([0, 3, 6])]
 _NEARLY_STRAIGHT, _NEARLY_ALL, _ALL, _OF_STRAIGHT = (np.array(number, np.int8) for number in (8, 13, 14, 9))
 _SUIT_PLACES: Final = np.array([1, 1 << 6, 1 << 12], np.float32)
 
 
 def short_of_knitted_tiles(codes: NDArray[Any], parts: NDArray[np.intp] | None = None) -> NDArray[np.int8]:
-    """[...] int8 tiles that lack until 14 different ones are honours or of one straight, for codes [..., 4].
+    """Return [...] int8 the tiles lacking for 14 different ones, honours or of one straight, for codes [..., 4].
 
-    ``parts`` is `parts_held` of them, where it is known.
+    ``parts`` is `parts_held` of the codes, if it is known already.
     """
     most = _joined().take(parts_held(codes) if parts is None else parts)
     fitting = most + different_honours().take(codes[..., HONOUR_GROUP])
@@ -46,7 +47,7 @@ def short_of_knitted_tiles(codes: NDArray[Any], parts: NDArray[np.intp] | None =
 
 
 def short_of_knitted_straight(codes: NDArray[Any], parts: NDArray[np.intp] | None = None) -> NDArray[np.int8]:
-    """[...] int8 tiles that lack until all are a straight, sets and a pair, for codes [..., 4]; ``parts`` as above."""
+    """Return [...] int8 the tiles lacking for a straight, sets and a pair; see `short_of_knitted_tiles`."""
     short = np.full(codes.shape[:-1], FAR)
     straights = _nearly_held().take((parts_held(codes) if parts is None else parts).reshape(-1))
     if not np.count_nonzero(straights):
@@ -63,13 +64,13 @@ def short_of_knitted_straight(codes: NDArray[Any], parts: NDArray[np.intp] | Non
 
 
 def knitted_tiles_of_one(codes: tuple[int, int, int, int]) -> int:
-    """`short_of_knitted_tiles` of one hand."""
+    """Return `short_of_knitted_tiles` of one hand."""
     fitting = _most_of_one(codes) + _for_one()[2][codes[HONOUR_GROUP]]
     return int(_ALL) - fitting if fitting >= _NEARLY_ALL else int(FAR)
 
 
 def knitted_straight_of_one(codes: tuple[int, int, int, int]) -> int:
-    """`short_of_knitted_straight` of one hand."""
+    """Return `short_of_knitted_straight` of one hand."""
     near = _most_of_one(codes) >= _NEARLY_STRAIGHT
     return int(short_of_knitted_straight(np.array([codes]))[0]) if near else int(FAR)
 
@@ -82,18 +83,18 @@ def _most_of_one(codes: tuple[int, int, int, int]) -> int:
 
 @cache
 def _for_one() -> tuple[memoryview, memoryview, memoryview]:
-    """The tables as plain Python reads them."""
+    """Return the tables in the form that plain Python reads."""
     return _parts_held().data, _joined().data, different_honours().data
 
 
 def most_of_a_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
-    """[...] int8 different tiles that hands hold of the straight of which they hold most."""
+    """Return [...] int8 the most different tiles of one straight that hands hold."""
     return _joined().take(parts_held(codes))
 
 
 def parts_held(codes: NDArray[Any]) -> NDArray[np.intp]:
-    """[...] what the suits of hands, codes [..., 4], hold of each part of straights, in one number."""
-    # In memory the suits come first: they are then joined without gaps.
+    """Return [...] what the suits of hands, codes [..., 4], hold of each part of straights, in one number."""
+    # The suits come first in memory, so that they are joined without gaps.
     suits = codes.reshape(-1, NUM_GROUPS).T[:HONOUR_GROUP].astype(np.intp, order="C")
     parts: NDArray[np.intp] = (_SUIT_PLACES @ _parts_held().take(suits)).astype(np.intp)
     return parts.reshape(codes.shape[:-1])
@@ -101,7 +102,7 @@ def parts_held(codes: NDArray[Any]) -> NDArray[np.intp]:
 
 @cache
 def _parts_held() -> NDArray[np.uint8]:
-    """[5**9] for each code of a suit the different tiles held of 147, 258 and 369, two bits each."""
+    """Return [5**9] for each code of a suit the number of different tiles of 147, 258 and 369, in two bits each."""
     held = np.zeros(1, np.uint8)
     for rank in range(RANKS):
         held = np.add.outer((np.arange(BASE) > 0).astype(np.uint8) << np.uint8(2 * (rank % 3)), held).reshape(-1)
@@ -109,26 +110,26 @@ def _parts_held() -> NDArray[np.uint8]:
 
 
 def _each_held(parts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """[6, n] different tiles held of each straight, by what three suits hold of each part."""
+    """Return [6, n] the number of different tiles of each straight, by what three suits hold of each part."""
     number = [[parts >> 6 * suit + 2 * part & 3 for part in range(3)] for suit in range(HONOUR_GROUP)]
     return np.array([number[0][one] + number[1][two] + number[2][three] for one, two, three in PARTS])
 
 
 @cache
 def _joined() -> NDArray[np.int8]:
-    """[64**3] the most tiles of one straight, by what three suits hold of each part."""
+    """Return [64**3] the most tiles of one straight, by what three suits hold of each part."""
     return _each_held(np.arange(64**3)).max(axis=0).astype(np.int8)
 
 
 @cache
 def _nearly_held() -> NDArray[np.uint8]:
-    """[64**3] the straights of which eight tiles or nine are held, a bit for each."""
+    """Return [64**3] the straights of which eight or nine tiles are held, with a bit for each."""
     return np.packbits(_each_held(np.arange(64**3)) >= _NEARLY_STRAIGHT, axis=0, bitorder="little")[0]
 
 
 @cache
 def different_honours() -> NDArray[np.int8]:
-    """[5**7] different kinds in each code of honours."""
+    """Return [5**7] the number of different kinds in each code of honours."""
     kinds = np.zeros(1, np.int8)
     for _ in range(NUM_HONOURS):
         kinds = np.add.outer((np.arange(BASE) > 0).astype(np.int8), kinds).reshape(-1)

@@ -1,8 +1,9 @@
-"""Every way to read a winner's concealed tiles as sets and a pair, and everything that wild tiles may stand for there.
+"""Every way to read a winner's concealed tiles as sets and a pair, with everything that wild tiles may stand for.
 
-Wild tiles are put in one by one. The tiles of each group are then covered by themselves, and the covers of the four
-groups are combined. Covers of groups with at most four of a kind are found once and kept; a kind that occurs more
-often, as it does when a wild tile stands for a fifth copy, is rare and is worked out each time.
+Wild tiles are replaced one by one with what they stand for. Each group of tiles is then covered on its own with sets
+and at most one pair, and the covers of the four groups are combined. Covers of groups with at most four of a kind are
+found once and kept. Groups in which a kind occurs more often, as when a wild tile stands for a fifth copy, are rare,
+and are covered anew each time.
 """
 
 from functools import cache
@@ -36,9 +37,9 @@ _KINDS: NDArray[np.int8] = np.arange(NUM_KINDS, dtype=np.int8)
 _FOUR = np.array(BASE - 1, np.int8)
 _RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
 _MOST_TILES = 17  # in a complete hand
-_NO_PAIR = -64  # below every kind, also after the first kind of the group has been added
+_NO_PAIR = -64  # below every kind, even after the first kind of the group has been added
 _FIRST_KIND: NDArray[np.int8] = np.arange(0, NUM_GROUPS * RANKS, RANKS, dtype=np.int8)
-# [34, 4] By the sums of these, group by group, substitutions are in order: few tiles first, then low ranks.
+# [34, 4] Substitutions are sorted by the sums of these, group by group: few tiles first, then low ranks.
 _ORDER: NDArray[np.float32] = np.where(
     SUIT[:, None] == np.arange(NUM_GROUPS), SUIT_CODES - _RANK_POWER[RANKS - 1 - np.arange(NUM_KINDS) % RANKS, None], 0
 ).astype(np.float32)
@@ -55,7 +56,7 @@ class Sets(NamedTuple):
 
 
 class _Covers(NamedTuple):
-    """Ways to cover the tiles of groups with sets and at most one pair; c of them."""
+    """The c ways to cover the tiles of groups with sets and at most one pair."""
 
     row: NDArray[np.intp]  # [c] the group, ascending
     pair: NDArray[np.int8]  # [c] the rank of the pair, or _NO_PAIR
@@ -81,7 +82,7 @@ def read_with_wilds(
         kinds: [34] bool, the kinds that a wild tile may stand for.
 
     Returns:
-        [m] which hand is read, ascending, and how.
+        [m] the hand that is read, ascending, and the sets of each reading.
 
     Raises:
         ValueError: a hand has more than four wild tiles.
@@ -101,11 +102,11 @@ def readings(counts: NDArray[Any]) -> tuple[NDArray[np.intp], Sets]:
             for. A kind may occur more than four times.
 
     Returns:
-        [m] which hand is read, ascending, and how, no tile being a wild one.
+        [m] the hand that is read, ascending, and the sets of each reading, in which no tile is a wild one.
     """
     counts = np.asarray(counts, np.int8)
     covers, first, number = _covers_of_groups(counts)
-    # The number of tiles of a group says whether there is a pair among them: the same in all its covers.
+    # The number of tiles in a group decides whether there is a pair among them, so all its covers agree.
     one_pair = (covers.pair.take(first, mode="clip") != _NO_PAIR).sum(axis=1) == 1
     ways = number.prod(axis=1) * one_pair
     owner = np.arange(len(counts)).repeat(ways)
@@ -123,7 +124,7 @@ def readings(counts: NDArray[Any]) -> tuple[NDArray[np.intp], Sets]:
 
 
 def _covers_of_groups(counts: NDArray[Any]) -> tuple[_Covers, NDArray[np.intp], NDArray[np.intp]]:
-    """Find covers of every group of hands [n, 34]; [n, 4] where those of each group start and how many they are."""
+    """Find the covers of every group of hands [n, 34], with [n, 4] where those of each group start and their number."""
     keys, start, covers = _known_covers()
     key = encode(counts) + TABLE_OFFSET
     place = keys.searchsorted(key)
@@ -146,8 +147,8 @@ def _known_covers() -> tuple[NDArray[np.intp], NDArray[np.intp], _Covers]:
     """Cover every complete group of up to 17 tiles with at most four of a kind.
 
     Returns:
-        [c] the codes of these groups, ascending, those of honours after those of suits; [c + 2] where the
-        covers of each group start and the next one's do, with an empty stretch at the end; the covers.
+        [c] the codes of these groups, ascending, with those of honours after those of suits; [c + 2] where the covers
+        of each group start, followed by their end twice, so that there is an empty stretch at the end; the covers.
     """
     keys = np.flatnonzero(is_group_complete(facts()))
     honours = keys >= SUIT_CODES
@@ -184,18 +185,18 @@ def _cover_rank_by_rank(tiles: NDArray[Any], honours: NDArray[np.bool_]) -> _Cov
 def _substitutions(
     counts: NDArray[np.int8], wilds: NDArray[Any], kinds: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
-    """Put wild tiles in one by one, lowest kind first, as long as those that are left may complete the hand.
+    """Replace wild tiles one by one, the lowest kind first, as long as those that are left may complete the hand.
 
-    How far a hand is from complete is known with four of a kind at most; each more brings it nearer by a tile at best.
+    The distance of a hand is known for at most four of a kind; each further copy brings it nearer by one tile at best.
 
     Returns:
-        [m] hands, ascending, and [m, 34] their tiles with wild ones put in. Hands without wild tiles are there as they
-        are, complete or not.
+        [m] the hands, ascending, and [m, 34] their tiles with wild ones replaced. Hands without wild tiles are returned
+        as they are, complete or not.
     """
     if (wilds > MOST_WILDS).any():
         raise ValueError(f"a hand has {wilds.max()} wild tiles, at most {MOST_WILDS} are possible")
     allowed = pack(kinds[None])
-    hand, lowest = np.zeros((2, 0), np.intp)  # ``lowest``: the kind that was put in last
+    hand, lowest = np.zeros((2, 0), np.intp)  # ``lowest``: the kind that replaced a wild tile last
     filled = counts[:0]
     for left in range(int(wilds.max(initial=0)), -1, -1):
         begins = np.flatnonzero(wilds == left)
@@ -221,7 +222,7 @@ def _substitutions(
 
 
 def _is_complete(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """[k] whether each group of hands, with any number of a kind, forms sets, or sets and a pair."""
+    """Return [k] whether each group of hands, with any number of a kind, forms sets, or sets and a pair."""
     complete = np.ones(len(counts), np.bool_)
     groups = split_groups(counts).reshape(-1, NUM_GROUPS, RANKS)
     for number in range(NUM_GROUPS):
@@ -235,6 +236,6 @@ def _is_complete(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 @cache
 def _automaton(group: str) -> tuple[list[NDArray[np.uint16]], NDArray[np.bool_]]:
-    """The steps of the facts automaton, and which of its last states are complete."""
+    """Return the steps of the facts automaton, and which of its last states are complete."""
     sets, with_pair, _ = load_table(f"facts_{group}_values").T
     return load_steps("facts", group), (sets == 0) | (with_pair == 0)

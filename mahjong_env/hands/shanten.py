@@ -1,4 +1,4 @@
-"""Shanten: the distance of concealed tiles from the nearest shape that the rules play; kinds that help, or can go."""
+"""Shanten: the distance of concealed tiles from the nearest shape that the rules play, and the kinds that help."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _OUT_OF_REACH: Final = np.int8(100)
 
 
 class Shapes(NamedTuple):
-    """Complete hands that rules play beside sets and a pair; only hands without melds can become one."""
+    """The shapes that rules play besides sets and a pair; only hands without melds can take them."""
 
-    seven_pairs: bool  # four of a kind being two
+    seven_pairs: bool  # four of a kind count as two pairs
     orphans: bool
 
 
 class Melded(NamedTuple):
-    """The melds of m seats, and what can no longer be drawn: [m] uint64 each but for the last."""
+    """The melds of m seats, and what can no longer be drawn: [m] uint64 each, except the last."""
 
     runs: KindSets  # the lowest kinds of runs
     pungs: KindSets  # the kinds of pungs and kongs
     gone: KindSets  # kinds of which no tile is left
-    number: NDArray[np.intp]  # [m] melds; more than there are kinds if a run is there twice
+    number: NDArray[np.intp]  # [m] number of melds; greater than the number of kinds if a run is there twice
 
     @classmethod
     def of(cls, types: NDArray[np.int8], kinds: NDArray[np.int8], gone: KindSets) -> Melded:
-        """The melds of types (`MeldType`) and kinds [m, places]."""
+        """Return the melds with these types (`MeldType`) and kinds [m, places]."""
         bits = BIT_OF_KIND.take(np.maximum(kinds, 0))
         runs, pungs = (
             np.bitwise_or.reduce(np.where(chosen, bits, _NONE), axis=1)
@@ -49,16 +49,16 @@ class Melded(NamedTuple):
         return cls(runs, pungs, gone, np.count_nonzero(types > MeldType.NONE, axis=1))
 
     def take(self, which: NDArray[np.intp]) -> Melded:
-        """Some of them."""
+        """Return the melds of some seats."""
         runs, pungs, gone = (kinds.take(which) for kinds in (self.runs, self.pungs, self.gone))
         return Melded(runs, pungs, gone, self.number.take(which))
 
     def add(self, runs: KindSets, pungs: KindSets, number: NDArray[Any]) -> Melded:
-        """With melds that are added, ``number`` [m]."""
+        """Return the melds with others added, ``number`` [m] of them."""
         return Melded(self.runs | runs, self.pungs | pungs, self.gone, self.number + number)
 
     def kinds(self) -> KindSets:
-        """[m] the kinds of their tiles."""
+        """Return [m] the kinds of their tiles."""
         return self.pungs | self.runs | self.runs << np.uint64(1) | self.runs << np.uint64(2)
 
 
@@ -69,12 +69,12 @@ class Hands:
     codes: NDArray[np.intp]  # [4, m] codes of the groups, without wild tiles
     wilds: NDArray[np.int8]  # [m]
     sets: NDArray[np.intp]  # [m] sets that are still wanted
-    closed: NDArray[np.bool_]  # [m] no melds
+    closed: NDArray[np.bool_]  # [m] whether there are no melds
     counts: CountPlanes | None  # the tiles of `codes` by kind; None if the rules play no shape that needs them
     melds: Melded | None = None  # where the rules declare aims
 
     def take(self, which: NDArray[np.intp]) -> Hands:
-        """Some of them; ``which`` are indices."""
+        """Return some of the hands; ``which`` are indices."""
         return Hands(
             self.codes.take(which, axis=1),
             self.wilds.take(which),
@@ -85,7 +85,7 @@ class Hands:
         )
 
     def without(self, kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Hands:
-        """Take a tile of ``kind`` [m] out of each hand; ``is_wild`` [m]: it is the wild kind, None: nowhere."""
+        """Return the hands without a tile of ``kind`` [m]; ``is_wild`` [m] says where that is wild, None nowhere."""
         codes = self.codes.copy()
         steps, tile, wilds = _POWER.take(kind), BIT_OF_KIND.take(kind), self.wilds
         if is_wild is not None:
@@ -125,9 +125,9 @@ class Shanten:
         return self._cheapest.short
 
     def kinds_to_spare(self, wild: NDArray[Any] | None) -> KindSets:
-        """[m] uint64 the kinds of which a tile may go without raising the distance.
+        """Return [m] uint64 the kinds of which a tile can be spared without raising the distance.
 
-        ``wild`` [m] is the wild kind, -1 for none; None: nowhere.
+        ``wild`` [m] is the wild kind, -1 for none; None if no hand has one.
         """
         kinds = kinds_to_spare(self._cheapest)
         if self._counts is None:
@@ -143,17 +143,18 @@ class Shanten:
         return kinds
 
     def take(self, which: NDArray[np.intp]) -> Shanten:
-        """The shanten of some of the hands."""
+        """Return the shanten of some of the hands."""
         return Shanten(self._hands.take(which), self._shapes)
 
     def without(self, hand: NDArray[np.intp], kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Shanten:
-        """The shanten of some hands [k] without a tile of ``kind`` [k]; ``is_wild`` as for `Hands.without`."""
+        """Return the shanten of some hands [k] without a tile of ``kind`` [k]; ``is_wild`` as for `Hands.without`."""
         return Shanten(self._hands.take(hand).without(kind, is_wild), self._shapes)
 
     def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
-        """[m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away, wild kinds aside.
+        """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away.
 
-        The distance may be given as greater than it is, as for a claimed meld that is followed by a discard.
+        Wild kinds are not considered. The distance may be given as greater than it is, as for a claimed meld that is
+        followed by a discard.
         """
         kinds = _where((self._to_sets <= distance) & (self._to_sets > 0), kinds_that_help(self._cheapest))
         if self._counts is not None and self._to_pairs is not None:
@@ -172,14 +173,14 @@ def _where(condition: NDArray[np.bool_], kinds: KindSets) -> KindSets:
 
 
 def _seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: NDArray[Any]) -> NDArray[np.int8]:
-    """[m] int8 the distance to seven pairs of hands with these numbers of pairs and of single tiles."""
+    """Return [m] int8 the distance to seven pairs of hands with these numbers of pairs and of single tiles."""
     without_a_single = np.maximum(7 - pairs - singles, 0)
     missing = (7 - pairs + without_a_single).astype(np.int8)
     return np.maximum(missing - np.asarray(wilds, np.int8), np.int8(0))
 
 
 def distance_to_pairs(hands: CountPlanes, wilds: NDArray[Any]) -> NDArray[np.int8]:
-    """[m] int8 the distance to seven pairs; ``wilds`` [m] int8."""
+    """Return [m] int8 the distance to seven pairs; ``wilds`` [m] int8."""
     return _seven_pairs_short(*_pairs_and_singles(hands), wilds)
 
 
@@ -189,7 +190,7 @@ def _pairs_and_singles(hands: CountPlanes) -> tuple[NDArray[np.int8], NDArray[np
 
 
 def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
-    """[m] uint64 the kinds of which a tile may go without raising the distance to seven pairs."""
+    """Return [m] uint64 the kinds of which a tile can be spared without raising the distance to seven pairs."""
     pairs, singles = _pairs_and_singles(hands)
     now = _seven_pairs_short(pairs, singles, wilds)
     one, pair = np.int8(1), (hands.twos | hands.fours) & ~hands.ones
@@ -199,7 +200,7 @@ def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
 
 
 def kinds_for_pairs(hands: CountPlanes) -> KindSets:
-    """[m] uint64 the kinds that make a pair, or the first tile of one that is still lacking."""
+    """Return [m] uint64 the kinds that complete a pair, or that begin one which is still lacking."""
     pairs, singles = _pairs_and_singles(hands)
     return hands.ones | np.where(pairs + singles < np.int8(7), ~hands.fours, _NONE)
 
@@ -207,7 +208,7 @@ def kinds_for_pairs(hands: CountPlanes) -> KindSets:
 def to_pungs(
     counts: CountPlanes, sets: NDArray[np.intp], wilds: NDArray[np.int8]
 ) -> tuple[NDArray[np.int8], KindSets, KindSets]:
-    """[m] the distance from pungs and a pair, the kinds that help, the kinds of which a tile may go."""
+    """Return [m] each: the distance from pungs and a pair, the kinds that help, and the kinds that can be spared."""
     triplets = (counts.ones & counts.twos) | counts.fours
     pairs = counts.twos & ~counts.ones
     singles = counts.ones & ~counts.twos
@@ -230,14 +231,14 @@ def to_pungs(
 
 
 def distance_to_orphans(hands: CountPlanes) -> NDArray[np.int8]:
-    """[m] int8 the distance to thirteen orphans."""
+    """Return [m] int8 the distance to thirteen orphans."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     kinds = count_members((hands.ones & _ORPHANS) | twice)
     return np.int8(14) - kinds.astype(np.int8) - (twice != _NONE)
 
 
 def orphans_can_spare(hands: CountPlanes) -> KindSets:
-    """[m] uint64 the kinds of which a tile may go without raising the distance to thirteen orphans."""
+    """Return [m] uint64 the kinds of which a tile can be spared without raising the distance to thirteen orphans."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     thrice = (hands.ones & hands.twos) | hands.fours
     others = (hands.ones | hands.twos | hands.fours) & ~_ORPHANS
@@ -246,6 +247,6 @@ def orphans_can_spare(hands: CountPlanes) -> KindSets:
 
 
 def kinds_for_orphans(hands: CountPlanes) -> KindSets:
-    """[m] uint64 the ones, nines and honours that lack, all of them while there is no pair."""
+    """Return [m] uint64 the ones, nines and honours that are lacking, all of them while there is no pair."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     return _ORPHANS & ~np.where(twice != _NONE, hands.ones | twice, _NONE | twice)

@@ -1,4 +1,4 @@
-"""Facts about concealed tiles: is a hand complete, and how many tiles is it short?
+"""Facts about concealed tiles: whether a hand is complete, and how many tiles it is short.
 
 Each group's facts are packed into one 32-bit word. The words of a hand's four groups can be added for the
 fields that add up over groups, and compared for the field that the best group decides:
@@ -42,7 +42,7 @@ _PAIR_258_SHIFT, _PAIR_SHIFT = 24, 28
 _BIAS = 8
 _NO_SUCH_PAIR = 7
 
-# Shifts and masks as arrays: numpy turns plain numbers into arrays in every call.
+# Shifts and masks are kept as arrays: numpy would convert plain numbers in every call.
 _SETS = np.array(0, np.uint32), np.array(_SETS_MASK, np.uint32)
 _PAIRS = np.array(_PAIRS_SHIFT, np.uint32), np.array(_PAIRS_MASK, np.uint32)
 _QUADS = np.array(_QUADS_SHIFT, np.uint32), np.array(_QUADS_MASK, np.uint32)
@@ -55,7 +55,7 @@ _GROUP = SUIT.astype(np.intp)
 
 @cache
 def facts() -> Words:
-    """[1 953 125 + 78 125] uint32 the words of every suit code, then of every honour code; read-only."""
+    """Return [1 953 125 + 78 125] uint32 the words of every suit code, then of every honour code; read-only."""
     words = np.concatenate([_group_words("suit"), _group_words("honours")])
     words.flags.writeable = False
     return words
@@ -79,15 +79,15 @@ def _group_words(group: str) -> Words:
 
 
 def suit_summaries(codes: NDArray[Any]) -> Words:
-    """[..., 4] uint32 the words of each group, for codes [..., 4]."""
-    # In memory the groups come first: the words of one group are then added and compared without gaps.
+    """Return [..., 4] uint32 the words of each group, for codes [..., 4]."""
+    # The groups come first in memory, so that the words of one group are added and compared without gaps.
     places = codes.reshape(-1, NUM_GROUPS).T.astype(np.intp, order="C")
     places[HONOUR_GROUP] += SUIT_CODES
     return facts().take(places).T.reshape(codes.shape)
 
 
 def sum_summaries(words: Words) -> Words:
-    """[...] uint32 the words of the four groups added up; only the fields combined by a sum mean anything in it."""
+    """Return [...] uint32 the sum of the words of the four groups; only fields combined by a sum are valid in it."""
     total: Words = words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
     return total
 
@@ -98,30 +98,33 @@ def _field(words: Words, total: Words | None, shift: Words, mask: Words) -> NDAr
 
 
 def _with_pair(words: Words, total: Words | None, pair_words: Words) -> NDArray[np.int8]:
-    """[...] int8 missing tiles when a pair is wanted too; its field is on top of ``pair_words``."""
+    """Return [...] int8 the missing tiles when a pair is wanted too, whose field is on top of ``pair_words``."""
     smallest = np.minimum.reduce(pair_words, axis=-1)
     missing = ((sum_summaries(words) if total is None else total) & _SETS[1]) + (smallest >> _TOP) - _UNBIAS
     return missing.astype(np.int8)
 
 
 def short_of_sets(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the fewest tiles to add so that all tiles form sets."""
+    """Return [...] int8 the fewest tiles to add so that all tiles form sets."""
     return _field(words, total, *_SETS)
 
 
 def is_group_complete(words: Words) -> NDArray[np.bool_]:
-    """[..., 4] whether all tiles of each group form sets, or sets and one pair."""
+    """Return [..., 4] whether all tiles of each group form sets, or sets and one pair."""
     missing = words & _SETS_MASK
     return np.asarray((missing == 0) | (missing + (words >> _PAIR_SHIFT) == _BIAS))
 
 
 def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the fewest tiles to add so that all form sets and one pair."""
+    """Return [...] int8 the fewest tiles to add so that all form sets and one pair."""
     return _with_pair(words, total, words)
 
 
 def short_with_each(codes: NDArray[Any]) -> NDArray[np.int8]:
-    """[n, 34] int8 `short_of_sets_and_pair` of hands, codes [n, 4], with a tile more; not of kinds held four times."""
+    """Return [n, 34] int8 `short_of_sets_and_pair` of hands, codes [n, 4], with one more tile of each kind.
+
+    Entries of kinds that are held four times mean nothing.
+    """
     words = suit_summaries(codes)
     missing, pair = words & _SETS[1], words.T >> _TOP
     others = missing.sum(axis=1, keepdims=True, dtype=np.uint32) - missing - _UNBIAS
@@ -136,59 +139,59 @@ def short_with_each(codes: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def short_of_sets_and_258(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the fewest tiles to add so that all form sets and a 2-5-8 pair."""
+    """Return [...] int8 the fewest tiles to add so that all form sets and a 2-5-8 pair."""
     pair_258_on_top: Words = words << _UP_TO_TOP
     return _with_pair(words, total, pair_258_on_top)
 
 
 def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the number of pairs, four of a kind being two."""
+    """Return [...] int8 the number of pairs; four of a kind count as two."""
     return _field(words, total, *_PAIRS)
 
 
 def quads(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the number of kinds held four times."""
+    """Return [...] int8 the number of kinds held four times."""
     return _field(words, total, *_QUADS)
 
 
 def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the number of different ones, nines and honours."""
+    """Return [...] int8 the number of different ones, nines and honours."""
     return _field(words, total, *_ORPHANS)
 
 
 def doubled_orphans(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """[...] int8 the number of different ones, nines and honours held twice or more."""
+    """Return [...] int8 the number of different ones, nines and honours held twice or more."""
     return _field(words, total, *_DOUBLED)
 
 
-# The same of one hand in plain numbers, for which a call of numpy takes longer than the work.
+# The same for one hand in plain numbers, where a call of numpy would take longer than the work.
 
 FIRST_HONOUR_FACTS: Final = SUIT_CODES
-"""Where the words of the honour codes begin."""
+"""The place in `facts` where the words of the honour codes begin."""
 
 
 @cache
 def facts_for_one() -> memoryview:
-    """The words of every suit code, then of every honour code, as plain Python reads them."""
+    """Return the words of every suit code, then of every honour code, in the form that plain Python reads."""
     return facts().data
 
 
 def sum_of_one(one: int, two: int, three: int, four: int) -> tuple[int, int]:
-    """The sum of the words of a hand, and what `short_of_sets_and_pair` says of them."""
+    """Return the sum of the words of a hand, and its `short_of_sets_and_pair`."""
     total = one + two + three + four
     return total, (total & _SETS_MASK) + (min(one, two, three, four) >> _PAIR_SHIFT) - _BIAS
 
 
 def pairs_of_one(total: int) -> int:
-    """`pairs` of one hand."""
+    """Return `pairs` of one hand."""
     return total >> _PAIRS_SHIFT & _PAIRS_MASK
 
 
 def orphan_kinds_of_one(total: int) -> int:
-    """`orphan_kinds` of one hand."""
+    """Return `orphan_kinds` of one hand."""
     return total >> _ORPHANS_SHIFT & _ORPHANS_MASK
 
 
 def doubled_orphans_of_one(total: int) -> int:
-    """`doubled_orphans` of one hand."""
+    """Return `doubled_orphans` of one hand."""
     return total >> _DOUBLED_SHIFT & _DOUBLED_MASK

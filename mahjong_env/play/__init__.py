@@ -1,1 +1,1 @@
-"""A person at the table: matches against agents, hints, and the page in a browser."""
+"""Play for a person: matches against agents, hints, and the page in a browser."""

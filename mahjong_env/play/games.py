@@ -1,4 +1,4 @@
-"""The matches that pages play, their reviews, and the answers to what pages ask; a server or a tab passes them on."""
+"""The matches that pages play, their reviews, and the answers to the pages' requests, for a server or a tab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mahjong_env.play.match import PersonsMatch, PlayError, RequestError, StaleE
 from mahjong_env.records import GameRecord
 
 REVIEWERS: Final = "mahjong_env.reviewers"
-"""The entry-point group of those who review matches; `mahjong_training` registers one that plays every choice out."""
+"""The entry-point group of reviewers of matches; `mahjong_training` registers one that plays every choice out."""
 _MOST: Final = 32
 _ONE_AT_A_TIME: Final = Lock()
 
@@ -26,9 +26,9 @@ class Game:
     """One match of a page.
 
     Attributes:
-        match: what is played.
-        lock: held while it is played.
-        review: of the match, once somebody has asked for one.
+        match: the match.
+        lock: held while the match is used.
+        review: the review of the match, once somebody has asked for one.
     """
 
     match: PersonsMatch
@@ -47,13 +47,13 @@ class Games:
     """Matches by name; each page plays its own.
 
     Attributes:
-        new_match: begins a match, or the lobby in which a person chooses one.
+        new_match: the function that begins a match, or the lobby in which a person chooses one.
     """
 
     def __init__(
         self, new_match: Callable[[], PersonsMatch] | Lobby, reviewer: Callable[[], Reviewer] | None = None
     ) -> None:
-        """Begin without matches; ``reviewer`` finds who reviews those that are over, None: nobody."""
+        """Begin without matches; ``reviewer`` loads the reviewer of finished matches, None for no reviews."""
         self.new_match = new_match
         self.lobby = new_match if isinstance(new_match, Lobby) else None
         self.reviewer = reviewer
@@ -61,7 +61,7 @@ class Games:
         self._games: dict[str, Game] = {}
 
     def begin(self, wanted: Mapping[str, Any]) -> str:
-        """A new game; the oldest one is left where there are too many. Its name."""
+        """Begin a new game and return its name; if there are too many, the oldest one is left."""
         new = self.new_match
         return self._add(new.match(wanted) if isinstance(new, Lobby) else new())
 
@@ -83,10 +83,10 @@ class Games:
             game.leave()
 
     def game(self, name: str) -> Game:
-        """The game of a name.
+        """Return the game of a name.
 
         Raises:
-            RequestError: there is none.
+            RequestError: there is no such game.
         """
         with self._lock:
             if name not in self._games:
@@ -94,15 +94,15 @@ class Games:
             return self._games[name]
 
     def told(self, method: str, parts: list[str], body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Args:
             method: "GET" or "POST".
-            parts: of the address.
-            body: what comes with it.
+            parts: the parts of the address.
+            body: the body of the request.
 
         Raises:
-            MahjongError: it cannot be answered; `refused` says how that is told.
+            MahjongError: the request cannot be answered; `refused` makes the answer from the error.
         """
         if parts == ["games"] and method == "POST":
             return self._opened(self.begin(body))
@@ -127,22 +127,22 @@ class Games:
             return {**self._play(game.match, parts[2], body), **self._offered(game)}
 
     def go_on(self, match: PersonsMatch) -> dict[str, Any]:
-        """The answer to a page that goes on with a match."""
+        """Add a match that is resumed, and return the answer to its page."""
         return self._opened(self._add(match))
 
     def _opened(self, name: str) -> dict[str, Any]:
         return {"game": name, **self.told("GET", ["games", name], {})}
 
     def _offered(self, game: Game) -> dict[str, Any]:
-        """Whether a match can be reviewed when it is over, and how far its review is."""
+        """Return whether a match can be reviewed when it is over, and how far its review is."""
         return {"canReview": self.reviewer is not None, "review": game.review and game.review.state()}
 
     def review(self, name: str, *, begin: bool = False) -> Review:
-        """The review of a match that is over; ``begin`` begins it if there is none, or if it has failed.
+        """Return the review of a match that is over; ``begin`` starts one if there is none, or if it has failed.
 
         Raises:
             StaleError: the match is not over.
-            RequestError: there is no such match, no review of it, or nobody who reviews.
+            RequestError: there is no such match, no review of it, or no reviewer.
         """
         game = self.game(name)
         with game.lock:
@@ -167,11 +167,11 @@ class Games:
         return match.state()
 
     def record(self, name: str) -> str:
-        """The record of a match that is over, a line.
+        """Return the record of a match that is over, as one line.
 
         Raises:
-            StaleError: it is not over.
-            RequestError: there is none of this name.
+            StaleError: the match is not over.
+            RequestError: there is no match of this name.
         """
         game = self.game(name)
         with game.lock:
@@ -186,7 +186,7 @@ def _number(body: Mapping[str, Any], name: str) -> int:
 
 
 def refused(error: Exception) -> tuple[HTTPStatus, dict[str, str]]:
-    """How a page is told that a request could not be answered: a status, and an error with its code."""
+    """Return the answer to a request that failed: a status, and the error message with its code."""
     told = {"error": str(error) or type(error).__name__}
     if isinstance(error, PlayError):
         told["code"] = error.code
@@ -201,51 +201,52 @@ def refused(error: Exception) -> tuple[HTTPStatus, dict[str, str]]:
 
 
 class Reviewer(Protocol):
-    """Makes a page of a match."""
+    """The interface of reviewers, which make a page of a match."""
 
     def __call__(self, record: GameRecord, person: int, tell: Callable[[int, int], object], play_on: str) -> str:
         """Review the choices of a person.
 
         Args:
             record: the match.
-            person: whose choices.
-            tell: is told how many are done, and how many there are; what it raises ends the review.
-            play_on: the address that a position is played on from, less the number of actions before it.
+            person: the person whose choices are reviewed.
+            tell: is called with the number of choices that are done and the number of all; an exception that it raises
+                ends the review.
+            play_on: the address at which a position can be played on, without the number of actions before it.
 
         Returns:
             The page.
 
         Raises:
-            MahjongError: there is nothing to review, or something that it takes is missing.
+            MahjongError: there is nothing to review, or the review needs something that is missing.
         """
         ...
 
 
 def reviewer() -> Callable[[], Reviewer] | None:
-    """What loads the reviewer that is installed, None if none is; of several, the first one by its name."""
+    """Return a function that loads the installed reviewer, the first by name of several; None if there is none."""
     entries = [entry for some in plugins.installed(REVIEWERS).values() for entry in some]
     return (lambda: plugins.load(entries[0])) if entries else None
 
 
 class _EndedError(Exception):
-    """Nobody waits for the review any more."""
+    """The review is no longer wanted."""
 
 
 class Review:
-    """A review that is being made, in a thread of its own; one at a time, as each wants a processor.
+    """A review that is made in a thread of its own; only one is made at a time, as each uses a whole processor core.
 
     Attributes:
-        error: why there is none.
+        error: why there is no review, None unless it has failed.
     """
 
     def __init__(self, find: Callable[[], Reviewer], record: GameRecord, person: int, name: str) -> None:
-        """Begin.
+        """Start the review.
 
         Args:
             find: loads the reviewer.
             record: the match.
-            person: whose choices.
-            name: of the game, for the page's way back.
+            person: the person whose choices are reviewed.
+            name: the name of the game, to which the page links back.
         """
         self.error: str | None = None
         self._done, self._of, self._page, self._is_ended = 0, 0, "", False
@@ -253,15 +254,15 @@ class Review:
         Thread(target=self._make, daemon=True).start()
 
     def state(self) -> dict[str, Any]:
-        """How far it is: choices ``done`` of ``of`` (0: not known yet), whether it ``isReady``, and the ``error``."""
+        """Return the progress: choices ``done`` ``of`` all (0 if not known yet), ``isReady``, and the ``error``."""
         return {"done": self._done, "of": self._of, "isReady": bool(self._page), "error": self.error}
 
     def page(self) -> str:
-        """The page.
+        """Return the page.
 
         Raises:
             StaleError: it is not ready.
-            RequestError: there will be none.
+            RequestError: the review has failed.
         """
         if self.error is not None:
             raise RequestError(HTTPStatus.NOT_FOUND, self.error, "unreviewed")
@@ -270,7 +271,7 @@ class Review:
         return self._page
 
     def end(self) -> None:
-        """Stop making it."""
+        """Stop making the review."""
         self._is_ended = True
 
     def _tell(self, done: int, of: int) -> None:
@@ -283,7 +284,7 @@ class Review:
             with _ONE_AT_A_TIME:
                 self._page = self._find()(*self._about)
         except _EndedError:
-            self.error = "the review was ended"
+            self.error = "the review was stopped"
         except MahjongError as error:
             self.error = str(error)
         except BaseException as error:

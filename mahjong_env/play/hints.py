@@ -1,6 +1,6 @@
-"""Hints for a person: what each action leaves the hand, what a win is worth now, and why an action is refused.
+"""Hints for a person: what hand each action leaves, what a win is worth now, and why an action is refused.
 
-All of it follows from what the person sees: the hand, the tiles not seen yet, and for a win the rules.
+All of it follows from what the person sees: the hand, the unseen tiles, and for a win the rules.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ class Prospect:
     """The hand after an action.
 
     Attributes:
-        action: its name.
-        distance: tiles that the hand lacks after it (after a chow or pung: after the best discard that follows).
-        helps: (kind, unseen tiles of it) for the kinds whose draw would lower the distance.
-        then: the name of that discard, empty where none follows.
+        action: the name of the action.
+        distance: the tiles that the hand lacks after the action; for a chow or pung, after the best discard that
+            follows it.
+        helps: (kind, number of its unseen tiles) for each kind whose draw would lower the distance.
+        then: the name of that discard, empty if none follows.
     """
 
     action: str
@@ -50,10 +51,13 @@ class Prospect:
 
 
 def prospects(view: View) -> list[Prospect]:
-    """Return the prospects of all legal actions but a win, the best first; ``view`` of one person who is to act.
+    """Return the prospects of all legal actions except a win, the best first.
 
-    Best is the least distance, then the most tiles that help. What a hand is worth, and whether its shape may be won
-    in every way, is not asked.
+    The best has the least distance, and among equals the most tiles that help. The value of the hand, and whether its
+    shape may win in every way, are not considered.
+
+    Args:
+        view: the view of one person who is to act.
     """
     legal = np.flatnonzero(view.action_mask[0])
     discards, others = legal[legal < CONCEALED_KONG], legal[(legal >= CONCEALED_KONG) & (legal != WIN)]
@@ -94,13 +98,13 @@ def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospec
 
 
 def win_now(engine: Engine) -> dict[str, Any] | None:
-    """Return the worth of the win that may be declared now, as `hand_info` and its ``receipt``; None if none may.
+    """Return what a win would be worth now, as `hand_info` and its ``receipt``; None if no win may be declared.
 
-    None also where tiles are turned up after a win because they change what it pays: nobody knows them yet.
+    It is also None under rules that turn up tiles after a win, as nobody knows yet how these change what it pays.
     """
     if not engine.action_mask[0, WIN] or engine.rules.turned_up_after_win:
         return None
-    # In a world of this person's own: what he has not seen is drawn anew, so that nothing hidden can be told.
+    # Use a world in which everything that the person has not seen is drawn anew, so that nothing hidden is told.
     world = engine.view().worlds(1, np.random.default_rng(0))
     result = world.step([WIN])
     outcome = result.outcome
@@ -108,9 +112,9 @@ def win_now(engine: Engine) -> dict[str, Any] | None:
 
 
 def advice(agent: Opponent, engine: Engine) -> tuple[str, str]:
-    """Return the name of an agent, and of the action that it would choose for the seat to act.
+    """Return the name of an agent, and the name of the action that it would choose for the seat to act.
 
-    Chance comes from a generator of its own: whether a hint was asked for changes nothing in the game.
+    Its random numbers come from a generator of their own, so that asking for a hint changes nothing in the game.
     """
     return agent_name(agent), ACTIONS[ask_alone(agent, engine, np.random.default_rng(0))]
 
@@ -121,11 +125,11 @@ _NOT_REPLACED = "no tile is left to replace the fourth one of a kong"
 
 
 def why_not(engine: Engine, action: int) -> str:
-    """Return the reason why the seat to act in an engine's one game may not do this.
+    """Return the reason why the seat to act in an engine's only game may not play an action.
 
     Args:
-        engine: the game; somebody is to act.
-        action: one of the actions that the mask refuses.
+        engine: the game; a seat is to act.
+        action: an action that the mask refuses.
     """
     in_turn = engine.state.phase[0] == Phase.TURN
     if action == WIN:
@@ -150,7 +154,7 @@ def _held(engine: Engine) -> np.ndarray:
 
 
 def _is_replaced(engine: Engine) -> bool:
-    """Whether the seat to act can draw a tile for a kong."""
+    """Return whether the seat to act can draw a tile for a kong."""
     state, games = engine.state, np.zeros(1, np.intp)
     return bool(state.left_to(state.seats_to_act(games))[0] > 0)
 
@@ -200,7 +204,7 @@ def _why_no_claim(engine: Engine, name: str) -> str:
 
 
 def _why_no_win(engine: Engine) -> str:
-    """The reason that scoring gives for the tile that was drawn, or is offered."""
+    """Return the reason that the scoring gives against a win with the tile that was drawn or is offered."""
     state, games = engine.state, np.zeros(1, np.intp)
     seats = state.seats(games, state.actor[games])
     if state.phase[0] == Phase.TURN:

@@ -10,11 +10,11 @@ Object.assign(words.en, {
   },
   whatIs: "What is mahjong?",
   mahjong: [
-    "Mahjong is a game for four, or three, that is played like rummy: with tiles in three suits, winds and dragons, four of each.",
-    "Everybody holds thirteen tiles (in some places sixteen); in your turn you draw one and discard one.",
-    "Whoever first completes a hand wins: sets of three and a pair, as below. A set is a run in one suit (a chow) or three of a kind (a pung).",
-    "A tile that somebody has just discarded can be claimed: for a pung by anybody, for a chow by the next player, and for a win.",
-    "What a hand is worth, and which hands may win at all, differs from city to city: that is what makes the variants.",
+    "Mahjong is a game like rummy for four players, or three. The tiles have three suits, winds and dragons, and there are four of each tile.",
+    "Everybody holds thirteen tiles (in some places sixteen). In your turn you draw one and discard one.",
+    "The first player to complete a hand wins: sets of three and a pair, as below. A set is a run in one suit (a chow) or three of a kind (a pung).",
+    "You can claim the tile that somebody has just discarded: the next player for a chow, anybody for a pung or a win.",
+    "What a hand is worth, and which hands may win at all, differs from city to city. These differences make the variants.",
   ],
 });
 Object.assign(words.zh, {

@@ -1,4 +1,4 @@
-"""What is chosen on the page before a match: variant, house rules with the sheet that follows them, opponents, seat."""
+"""The choices on the page before a match: variant, house rules and the rule sheet for them, opponents, seat."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
 
 _HANDS: Final = (1, 4, 8, 16)
-_SHOWN_AFTER: Final = 9  # answers: by then there are rivers and a claim or two
+_SHOWN_AFTER: Final = 9  # answers after which a table is shown: by then there are rivers and a claim or two
 
 
 @dataclass(frozen=True)
 class Lobby:
-    """Matches as a person chooses them.
+    """The choices from which a person's matches are made.
 
     Attributes:
-        agents: the names that may be chosen for the others.
-        begin: begins a match of rules, against the agent of a name, at a seat (`person_at`), of a number of hands.
-        shown: plays the table that shows what a variant looks like.
+        agents: the names of the agents that may be chosen for the others.
+        begin: begins a match, given the rules, the name of an agent, a seat (`person_at`) and a number of hands.
+        shown: the agent that plays the table that shows what a variant looks like.
     """
 
     agents: tuple[str, ...]
@@ -39,7 +39,7 @@ class Lobby:
 
     @cached_property
     def offer(self) -> dict[str, Any]:
-        """Everything that can be chosen, as plain values; each variant with its rules in a few sentences."""
+        """Everything that can be chosen, as plain values, with each variant's rules in a few sentences."""
         variants = [
             {
                 "name": name,
@@ -52,7 +52,7 @@ class Lobby:
         return {"variants": variants, "agents": self.agents, "hands": _HANDS}
 
     def look(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """The sheet of what is wanted so far, and a table of it.
+        """Return the rule sheet of what is wanted so far, and an example of its table.
 
         Raises:
             MahjongError: there is no such variant or house rule.
@@ -69,7 +69,7 @@ class Lobby:
         }
 
     def match(self, wanted: Mapping[str, Any]) -> PersonsMatch:
-        """A match as it is wanted.
+        """Begin a match as it is wanted.
 
         Raises:
             MahjongError: something cannot be played as it is wanted.
@@ -83,7 +83,7 @@ class Lobby:
 
 
 def sheet(played: Rules, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The rules as Markdown, and each knob: name, value, choices, what is valid, what it does, their words."""
+    """Return the rules as Markdown, and each knob: name, value, choices, valid values, meaning, choices in words."""
     language = "zh" if wanted.get("language") == "zh" else "en"
     now, choices, told = played.knobs, played.knob_choices(), []
     for name, (_, valid, about) in played.knob_help(language).items():
@@ -96,21 +96,21 @@ def sheet(played: Rules, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def person_at(played: Rules, seed: int, seat: int) -> int:
-    """Who has a wind in the first hand that is dealt from a seed: 0 East, and so on; else the person who sits out."""
+    """Return who has a wind (0 for East) in the first hand dealt from a seed, or else the person who sits out."""
     places = [place for place in read_table(Engine(played, 1, seed=seed), 0).places if place]
     seated = {place.wind: place.person for place in places}
     return seated.get(WINDS[seat], played.people - 1)
 
 
 def _page(played: Rules, language: str) -> str:
-    with suppress(RulesError):  # a variant from outside has a page in English alone
+    with suppress(RulesError):  # a variant from outside this package has a page only in English
         if language != "en":
             return without_links(variant_page(played, language))
     return rules_in_short(played)
 
 
 def _in_short(played: Rules, language: str) -> str:
-    """The paragraph that a page has for those who have not made up their minds; empty where it has none."""
+    """Return the summary paragraph of a variant's page, for readers who are still choosing; "" if it has none."""
     _, heading, rest = _page(played, language).partition(" in short\n\n" if language == "en" else "概要\n\n")
     return " ".join(rest.partition("\n\n")[0].replace("*", "").split()) if heading else ""
 

@@ -1,7 +1,7 @@
-"""A person's match against agents, one question at a time: all that the browser shows, and nothing hidden.
+"""A person's match against agents, one question at a time, with all that the browser shows and nothing hidden.
 
-Every table in it is made of the person's own `View`. A step that the person sees nothing of (somebody passes, somebody
-is asked) leaves no trace.
+Every table in it is made from the person's own `View`. A step that the person cannot see (somebody passes, somebody is
+asked) leaves no trace.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from mahjong_env.viewer.story import (
 
 
 class PlayError(MahjongError):
-    """Something that a person cannot do.
+    """A person has asked for something that cannot be done.
 
     Attributes:
-        code: a word for it, by which the page finds the message in the other language.
+        code: a word by which the page finds the message in the other language.
     """
 
     def __init__(self, message: str, code: str) -> None:
@@ -49,14 +49,14 @@ class PlayError(MahjongError):
 
 
 class StaleError(PlayError):
-    """An answer to another question than the one that is being asked."""
+    """An answer to a question that is no longer, or not yet, being asked."""
 
 
 class RequestError(PlayError):
     """A request that cannot be answered.
 
     Attributes:
-        status: of the answer.
+        status: the HTTP status of the answer.
     """
 
     def __init__(self, status: HTTPStatus, message: str, code: str = "request") -> None:
@@ -65,17 +65,17 @@ class RequestError(PlayError):
 
 
 def show_command(file: str, match: int = 1) -> str:
-    """The command that writes a match of a file as a page."""
+    """Return the command that writes a match of a file as a page."""
     return f"python -m mahjong_env show {_quoted(file)}{_which(match)} --html page.html"
 
 
 def review_command(file: str, match: int, person: int) -> str:
-    """The command that says what every choice of a person was worth."""
+    """Return the command that reports what every choice of a person was worth."""
     return f"mahjong-env review --record {_quoted(file)}{_which(match)} --review --seat {person} --out review"
 
 
 def play_on_command(file: str, match: int) -> str:
-    """The command that plays a match of a file on; ``--at`` and ``--seat``, behind it, say from where and who."""
+    """Return the command that plays on from a match of a file; ``--at`` and ``--seat`` are to be added to it."""
     return f"mahjong-env play --browser --from {_quoted(file)}{_which(match)}"
 
 
@@ -98,13 +98,13 @@ _DEEDS: Final = {
     (Event.ADDED_KONG, False): "added kong",
     (Event.CONCEALED_KONG, False): "concealed kong",
 }
-"""The words for what is seen, by `View.events` and whether a discard was claimed for it."""
+"""The names of events, by the number in `View.events` and whether a discard was claimed."""
 DOWNLOAD: Final = "match.jsonl"
-"""The name of the record that a page saves."""
+"""The file name of the record that a page saves."""
 
 
 def _with_points(table: dict[str, Any], points: Sequence[int]) -> dict[str, Any]:
-    """A table at which people have these points."""
+    """Return a table with other points, by person."""
     return table | {
         "places": [place and place | {"points": points[place["person"]]} for place in table["places"]],
         "sits_out": [(name, points[person_of(name)]) for name, _ in table["sits_out"]],
@@ -115,11 +115,11 @@ class PersonsMatch:
     """A match of one person against agents.
 
     Attributes:
-        person: who the person is.
-        engine: the game. Its tiles are everybody's: show `seen_table` of the person's view only.
-        position: the number of the question; every answer moves it on.
-        waits_for: "answer" (a question is asked), "next" (a hand has ended and the next one waits), "over".
-        record: the match as it was played, once it is over or has been left.
+        person: the number of the person.
+        engine: the game. It holds everybody's tiles: show only `seen_table` of the person's view.
+        position: the number of the question; every answer raises it.
+        waits_for: "answer" (a question is asked), "next" (a hand has ended and the next one waits), or "over".
+        record: the record of the match, once it is over or has been left.
         written: the number of the match in its file, from 1, once it is written.
     """
 
@@ -140,20 +140,20 @@ class PersonsMatch:
         """Deal, and let the agents play until the person is asked.
 
         Args:
-            rules: what is played.
-            agents: by person; None is the person.
-            seed: of the cards and of the agents' chance.
-            num_hands: hands of the match.
-            hints: who is asked for hints; None: nobody.
-            write: is given the record when the match is over; says the number of the match in its file.
-            file: which file that is.
-            thoughts: record what agents thought of their choices.
-            begun: a recorded match and the number of its actions after which it goes on, with its own cards and hands.
-            tell: is told what the person sees while agents play: None when a hand begins or the match goes on, then
-                every deed, and the step in which the hand ends.
+            rules: the rules.
+            agents: the agent for each person; None for the person who plays.
+            seed: the seed of the tiles and of the agents' random numbers.
+            num_hands: the number of hands of the match.
+            hints: the agent that gives hints; None for no hints.
+            write: writes the record when the match is over, and returns the number of the match in its file.
+            file: the name of that file.
+            thoughts: whether to record the agents' reasons for their choices.
+            begun: a recorded match and the number of its actions after which to go on, with its own tiles and hands.
+            tell: is called with what the person sees while agents play: None when a hand begins or the match goes on,
+                then every deed, and the step in which the hand ends.
 
         Raises:
-            RecordError: the match that goes on cannot be played, or is over by then.
+            RecordError: the recorded match cannot be played, or is over by that action.
         """
         self.rules, self.person, self.agents = rules, agents.index(None), agents
         self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands) if begun is None else Replay(begun[0]).engine
@@ -173,13 +173,13 @@ class PersonsMatch:
             self._go_on(*begun)
 
     def play_on(self, played: int) -> PersonsMatch:
-        """A match of the same people from a position of this one.
+        """Return a new match of the same people that goes on from a position of this one.
 
         Args:
             played: the number of actions before the position.
 
         Raises:
-            StaleError: this match is not over: its cards are not known yet.
+            StaleError: this match is not over, so that its tiles must stay hidden.
             RecordError: it has fewer actions.
         """
         return PersonsMatch(
@@ -194,17 +194,17 @@ class PersonsMatch:
         )
 
     def played(self) -> GameRecord:
-        """The record of the match.
+        """Return the record of the match.
 
         Raises:
-            StaleError: it is not over.
+            StaleError: the match is not over.
         """
         if self.record is None:
-            raise StaleError("the record can be had when the match is over: it holds the cards", "early")
+            raise StaleError("the record is available when the match is over, because it shows all cards", "early")
         return self.record
 
     def so_far(self) -> GameRecord | None:
-        """The record of what has been played, which holds the cards; None: the match is over."""
+        """Return the record of what has been played so far, hidden tiles included; None if the match is over."""
         return None if self.record is not None else self._recorder.so_far()[0]
 
     # --- what the person does ------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class PersonsMatch:
 
         Raises:
             StaleError: another question is being asked by now.
-            PlayError: there is no such action, or it is not legal; the message says why. Nothing has changed.
+            PlayError: there is no such action, or it is not legal; the message says why. The match is unchanged.
         """
         self._check(position, "answer")
         if name not in ACTIONS:
@@ -227,17 +227,17 @@ class PersonsMatch:
         self._let_agents_play()
 
     def next_hand(self, position: int) -> None:
-        """Go on after a hand has ended.
+        """Start the next hand after one has ended.
 
         Raises:
-            StaleError: no hand has ended, or it has been gone on from already.
+            StaleError: no hand has ended, or the next one has started already.
         """
         self._check(position, "next")
         self.position += 1
         self._start_hand()
 
     def hint(self, position: int) -> dict[str, Any]:
-        """An agent's advice, the prospects of each action, and the value of a win now.
+        """Return an agent's advice, the prospects of each action, and the value of a win now.
 
         Raises:
             StaleError: another question is being asked by now.
@@ -255,18 +255,18 @@ class PersonsMatch:
         return told
 
     def leave(self) -> None:
-        """Write the match as far as it is played, if the person has answered at all and it is not over."""
+        """Write the match as far as it is played, if it is not over and the person has answered at least once."""
         if self.position and self.record is None:
             self._recorder.close()
 
     def legal(self) -> list[str]:
-        """The names of the actions that the person may choose from."""
+        """Return the names of the actions that the person may choose from."""
         return [ACTIONS[number] for number in np.flatnonzero(self.engine.action_mask[0])]
 
     def state(self) -> dict[str, Any]:
-        """Everything that the page shows, as plain values: the frames since the last answer, and the question."""
+        """Return all that the page shows, as plain values: the frames since the last answer, and the question."""
         asked, afterwards = self._is_asked(), None
-        if self.waits_for == "over":  # in the file that it was written to, or in the one that the page saves
+        if self.waits_for == "over":  # name the file that the match was written to, or the one that the page saves
             file, match = (self._file, self.written) if self.written is not None else (DOWNLOAD, 1)
             look, review = show_command(file, match), review_command(file, match, self.person)
             afterwards = {"file": self._file, "match": self.written, "look": look, "review": review}
@@ -281,7 +281,7 @@ class PersonsMatch:
         }
 
     def about(self) -> dict[str, Any]:
-        """Facts that stay the same through the match."""
+        """Return the facts that stay the same throughout the match."""
         return {
             "title": self.rules.title,
             "chinese": self.rules.chinese,
@@ -294,7 +294,7 @@ class PersonsMatch:
         }
 
     def _is_asked(self) -> bool:
-        """Whether the person is asked; not so where an agent has failed in its turn."""
+        """Return whether the person is asked; False if an agent has failed in its turn."""
         return self.waits_for == "answer" and int(self.engine.seat_to_act[0]) == self.person
 
     def _check(self, position: int, waits_for: str) -> None:
@@ -309,14 +309,14 @@ class PersonsMatch:
     # --- how it goes on ------------------------------------------------------------------------------------------
     def _go_on(self, record: GameRecord, played: int) -> None:
         if not 0 <= played < len(record.actions) + (not record.is_complete):
-            actions = f"its {len(record.actions)} actions" if record.is_complete else "what was played of it"
-            raise record.refused(f"the match goes on from 0 and before the end of {actions}, not from {played}")
+            actions = f"{'fewer than' if record.is_complete else 'at most'} its {len(record.actions)} actions"
+            raise record.refused(f"the match can be continued after 0 or more and {actions}, not after {played}")
         self._recorder.note_reset(lambda: None, record.deal)
         for action in record.actions[:played]:
             try:
                 result = self._recorder.step([action])
             except MahjongError as error:
-                raise record.refused(f"the match cannot be played as it was: {error}") from None
+                raise record.refused(f"the match cannot be replayed: {error}") from None
             if result.hand_over[0]:
                 self.points_by_hand.append(result.outcome.points[0].tolist())
         if self.engine.seat_to_act[0] < 0:
@@ -336,7 +336,7 @@ class PersonsMatch:
         while self.waits_for == "answer":
             agent = self.agents[int(self.engine.seat_to_act[0])]
             if agent is None:
-                # The question itself: the own draw, or the tile that is offered.
+                # Show the question itself: the person's draw, or the tile that is offered.
                 self._show({"type": "asked"})
                 return
             self._step(ask_alone(agent, self.engine, self._rng, self._recorder.thoughts))
@@ -348,7 +348,7 @@ class PersonsMatch:
         if result.hand_over[0]:
             self.points_by_hand.append(result.outcome.points[0].tolist())
             self._show_kong_paid(before)
-            # What others have answered to a discard stays their own.
+            # What others have answered to a discard stays hidden.
             self.frames.append(end_of_hand(result, before, self.rules, last if last["type"] == "discard" else None))
             self._last = self.frames[-1]
             self.waits_for = "over" if result.done[0] else "next"
@@ -364,15 +364,15 @@ class PersonsMatch:
             self._show({**shown, "from": giver} if claimed else shown)
 
     def _show(self, event: dict[str, Any]) -> None:
-        """Add what the person sees now; what has been paid since the last frame is seen by the points."""
+        """Add a frame of what the person sees now; changed points show what has been paid since the last frame."""
         table = asdict(seen_table(self.engine.view(seats=self.person)))
         before = self._last.get("points", self.engine.points[0].tolist())
-        # A kong that may still be robbed looks paid until the person is asked: it is paid where the match goes on.
+        # The points may include the payment for a kong that can still be robbed: show it once the match goes on.
         is_open = event["type"] in ("added kong", "resumed")
         self._add(_with_points(table, before) if is_open else table, event)
 
     def _show_kong_paid(self, before: Table) -> None:
-        """Add what a kong has paid that stood, where the hand has ended before anybody saw it."""
+        """Add a frame of the payment for a kong that was not robbed, if the hand ended before it could be seen."""
         held = self._points_seen(asdict(before))
         if held != self._last["points"]:
             now = {"turn": before.turn, "offered": (HIDDEN, None), "is_robbed": False}

@@ -1,8 +1,9 @@
-"""The page on which a person plays, served to this machine's own browser and to nobody else.
+"""A server for the page on which a person plays, reachable only from this machine's own browser.
 
-The server of the standard library listens on the loopback address. Every address that it answers begins with a random
-token, which only the person who started it knows; it reads no file that a request names; it answers only requests that
-name it as their host and, where they change something, come as JSON from its own page. Each page plays its own game.
+It is the server of the standard library, on the loopback address. Every address that it answers begins with a random
+token, which only the person who started it knows. It never reads a file that a request names. It answers only requests
+that name it as their host; those that change something must also come as JSON from its own page. Each page plays its
+own game.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 
 def play_html(lobby: Lobby | None = None, *, reach: str = "", policy: str = PAGE_POLICY) -> str:
-    """The page; it loads nothing, and asks the server that it came from for everything that happens.
+    """Return the page, which loads nothing and asks its server for everything that happens.
 
     Args:
-        lobby: what may be chosen; None: nothing.
-        reach: a script that puts something else in the place of the server.
-        policy: what the page may load.
+        lobby: the choices before a match; None for none.
+        reach: a script that replaces the server by something else.
+        policy: the content security policy of the page.
     """
     return page_html(
         "mahjong_env: play",
         choices=part("buttons.html", "play"),
         main=part("page.html", "play"),
-        # What is hidden has not been sent.
+        # Hidden tiles are never sent, so that the page need not hide them.
         data={"agents": [], "hidesConcealedKongs": False, "lobby": lobby and lobby.offer},
         script=part("table.js") + part("receipt.js") + part("lobby.js", "play") + reach + part("page.js", "play"),
         policy=policy,
@@ -51,10 +52,10 @@ _POLICY: Final = f"{PAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-anc
 
 
 class PlayServer(ThreadingHTTPServer):
-    """Plays matches of one person each, on the loopback address; closing it leaves them.
+    """A server on the loopback address that plays matches of one person each; closing it leaves them.
 
     Attributes:
-        url: what to open in a browser; it holds the token.
+        url: the address to open in a browser, which contains the token.
         games: the matches.
     """
 
@@ -68,15 +69,15 @@ class PlayServer(ThreadingHTTPServer):
         port: int = 0,
         reviewer: Callable[[], Reviewer] | None = None,
     ) -> None:
-        """Listen; `serve_forever` answers.
+        """Listen on a port; `serve_forever` answers requests.
 
         Args:
-            new_match: begins a match, or the lobby in which a person chooses one.
-            port: 0: any that is free.
-            reviewer: finds who reviews matches that are over; None: nobody.
+            new_match: the function that begins a match, or the lobby in which a person chooses one.
+            port: the port, 0 for any free one.
+            reviewer: loads the reviewer of finished matches; None for no reviews.
 
         Raises:
-            MahjongError: the port is taken.
+            MahjongError: the port cannot be used.
         """
         self.games = Games(new_match, reviewer)
         try:
@@ -92,7 +93,7 @@ class PlayServer(ThreadingHTTPServer):
         self.games.leave()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that have gone; else what `socketserver` says."""
+        """Ignore clients that have gone; report other errors as `socketserver` does."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -110,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer("POST")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keep the terminal quiet: the token is part of every line that would be written."""
+        """Write nothing, as the token would be part of every line in the terminal."""
 
     def _answer(self, method: str) -> None:
         try:
@@ -135,7 +136,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     # --- requests --------------------------------------------------------------------------------------------------
     def _parts(self) -> list[str]:
-        """The address behind the token, in parts."""
+        """Return the parts of the address behind the token.
+
+        Raises:
+            RequestError: the request is not for this server, or does not have its token.
+        """
         own = f"{HOST}:{self.server.server_port}"
         hosts = {own, f"localhost:{self.server.server_port}"}
         if self.headers.get("Host") not in hosts:
@@ -144,13 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
         if origin is not None and origin not in {f"http://{host}" for host in hosts}:
             raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
         empty, _, rest = self.path.partition("?")[0].partition("/")
-        token, slash, address = rest.partition("/")  # without the slash the page's own addresses lack the token
+        token, slash, address = rest.partition("/")  # without the slash, the page's own addresses would lack the token
         if empty or not slash or not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         return address.split("/")
 
     def _text(self) -> bytes | None:
-        """The body of the request; None: it is too long to be read."""
+        """Return the body of the request; None if it is too long."""
         length = self.headers.get("Content-Length", "")
         is_number = length.isdecimal() and len(length) <= len(str(_MOST_BYTES))
         return self.rfile.read(int(length)) if is_number and int(length) <= _MOST_BYTES else None
@@ -170,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, error: Exception) -> None:
         status, told = refused(error)
-        if "text/html" in self.headers.get("Accept", ""):  # a person has come here, not the page
+        if "text/html" in self.headers.get("Accept", ""):  # a person has opened this address, not the page
             body = part("lost.html", "play").replace("@@error@@", html.escape(told["error"]))
             self._send(status, document_html("mahjong_env", body), "text/html")
         else:

@@ -1,6 +1,6 @@
 // In the place of the server: a worker of this tab, in which Python answers (mahjong_env/play/tab.py).
 Object.assign(words.en, {
-  starting: "Python is starting in this tab; the first time 16 MB are fetched.",
+  starting: "Python is starting in this tab. The first time, it fetches 16 MB.",
   inTab: "Everything happens in this tab. Closing it ends the match.",
   broken: "Python cannot be started in this tab:",
 });

@@ -1,4 +1,4 @@
-"""The page without a server: a worker of the browser's tab runs this module under Pyodide and answers the page."""
+"""The play page without a server: a worker of the browser's tab runs this module under Pyodide to answer the page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'wasm-unsafe-eval' 'self'; "
     "img-src data:; connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
-_AGENTS: Final = ("random", "closed-greedy", "greedy", "policy")  # those that need numpy alone and answer at once
+_AGENTS: Final = ("random", "closed-greedy", "greedy", "policy")  # those that need only numpy and answer at once
 
 
 def tab_html() -> str:
-    """The page; beside it, in the folder "python", lie Pyodide, numpy and these packages."""
+    """Return the page; it needs a folder "python" beside it with Pyodide, numpy and these packages."""
     return play_html(_lobby(), reach=part("tab.js", "play"), policy=_POLICY)
 
 
 def answer(method: str, path: str, body: str) -> str:
-    """The status and the answer to a request, as JSON; the record of a match as the string that its file holds.
+    """Return the status and the answer to a request, as JSON.
 
-    What is about a match also has its record so far, a line that the address "kept" goes on from; "" if it is over.
+    The answer about a match also has its record so far, a line from which the address "kept" resumes the match; "" if
+    the match is over. The answer to a request for the record is the text of its file.
     """
     try:
         parts, games = path.split("/"), _games()
@@ -53,7 +54,7 @@ def _games() -> Games:
 
 
 def _kept(line: str) -> PersonsMatch:
-    """The match of a record, from where it stopped."""
+    """Return the match of a record, resumed where it stopped."""
     record = GameRecord.from_json(line)
     seated = [None if name == "you" else find_agent(name) for name in record.agents]
     begun = record, len(record.actions)

@@ -1,4 +1,4 @@
-"""One learning seat whose observations and actions are text: for whatever talks."""
+"""An environment of one learning seat whose observations and actions are text, for language models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.play.words import CHINESE, UnclearAnswerError, instructions, prompt, read_answer
 from mahjong_env.ruleset.questions import Rules
 
-_LONGEST: Final = 2**14  # characters of an observation, and of an answer
+_LONGEST: Final = 2**14  # the most characters of an observation, and of an answer
 _MOST_DICE, _MOST_STREAK = 36, 99
 
 
@@ -24,13 +24,16 @@ class TextSeatEnv(SingleSeatEnv):
     """`SingleSeatEnv` in words: ``gymnasium.make("mahjong_env/<Variant>-text-v0")`` after ``import mahjong_env``.
 
     **Observation**: what the seat sees, what has happened, and the legal actions by number and name, as text
-    (`mahjong_env.play.words.prompt`); where a hand has ended since the last decision, its result first.
-    ``info["instructions"]`` has the rules on a page or two. **Action**: an answer in words, which is read leniently
-    (`mahjong_env.play.words.read_answer`). Rewards and episodes are those of `SingleSeatEnv`.
+    (`mahjong_env.play.words.prompt`). If a hand has ended since the last decision, its result comes first.
+    ``info["instructions"]`` has the rules on a page or two.
 
-    An answer that names no action, or one that is not legal, plays nothing: the observation then says why and asks
-    again, with reward 0 and ``info["refused"]``. After ``tries`` such answers in a row the last one counts as an
-    illegal action (``on_illegal``, ``illegal_reward``; with "raise" it raises `UnclearAnswerError`).
+    **Action**: an answer in words, which is read leniently (`mahjong_env.play.words.read_answer`).
+
+    Rewards and episodes are those of `SingleSeatEnv`.
+
+    If an answer names no action, or one that is not legal, nothing is played: the observation says why and asks again,
+    with reward 0 and ``info["refused"]``. After ``tries`` such answers in a row, the last one counts as an illegal
+    action (``on_illegal``, ``illegal_reward``; with "raise" it raises `UnclearAnswerError`).
     """
 
     def __init__(
@@ -40,12 +43,12 @@ class TextSeatEnv(SingleSeatEnv):
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            tries: answers to one question, before the last one counts as an illegal action.
+            tries: how many answers to one question may be refused; the last of them counts as an illegal action.
             render_mode: see `SingleSeatEnv`.
             **arguments: those of `mahjong_env.environments.learning_seats.LearningSeats`, and house rules.
 
         Raises:
-            MahjongError: a value that is not valid; the message lists those that are.
+            MahjongError: a value is not valid; the message lists the valid ones.
         """
         check_count("tries", tries)
         if "observation" in arguments:
@@ -57,11 +60,11 @@ class TextSeatEnv(SingleSeatEnv):
         words = [words for streak in range(_MOST_STREAK) for words in rules.deal_words(streak, _MOST_DICE)]
         alphabet = {*string.printable, *self.instructions, *"".join(words), *CHINESE, *"庄东南西北"}
         self.observation_space = Text(_LONGEST, charset=frozenset(alphabet))
-        answers: Any = Text(_LONGEST, charset=frozenset({*string.printable, *CHINESE}))  # others are numbers
+        answers: Any = Text(_LONGEST, charset=frozenset({*string.printable, *CHINESE}))  # the parent's are numbers
         self.action_space = answers
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin an episode, see `SingleSeatEnv.reset`; the info has the instructions."""
+        """Begin an episode (see `SingleSeatEnv.reset`); the info has the instructions."""
         self._refused = 0
         observation, info = super().reset(seed=seed, options=options)
         return observation, info | {"instructions": self.instructions}
@@ -70,9 +73,9 @@ class TextSeatEnv(SingleSeatEnv):
         """Read an answer, play it, and go on until the seat is asked again or the match is over.
 
         Raises:
-            ActionError: the answer is no text.
-            UnclearAnswerError: the last of ``tries`` answers is refused, with ``on_illegal="raise"``; nothing has
-                changed.
+            ActionError: the answer is not text.
+            UnclearAnswerError: the last of ``tries`` answers is refused, with ``on_illegal="raise"``; the match is
+                unchanged.
             AgentError: an opponent's answer cannot be played. The environment has to be reset.
             ResetNeeded: the episode is over.
         """
@@ -92,7 +95,7 @@ class TextSeatEnv(SingleSeatEnv):
             self._refused = 0
             if self._seats.on_illegal == "raise":
                 raise
-            number = int(self.action_masks().argmin())  # the first illegal action, for whatever was said
+            number = int(self.action_masks().argmin())  # the first illegal action stands for the refused answer
         self._refused = 0
         return super().step(np.int64(number))
 

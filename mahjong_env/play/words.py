@@ -1,7 +1,7 @@
-"""The table as a language model is told it, and its answers, read leniently.
+"""The table in words for a language model, and the lenient reading of its answers.
 
-All that is told follows from the seat's own `View`. Reasons for a refusal are looked for in a world of that view, where
-everything that the seat has not seen has been drawn anew.
+All that the model is told follows from the seat's own `View`. Reasons for a refusal are found in a world of that view,
+in which everything that the seat has not seen is drawn anew.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mahjong_env.ruleset.questions import Rules
 
 HOW_TO_ANSWER: Final = "End your answer with a line that holds the number or the name of one of these actions alone."
 
-# What else tiles and actions are called, in the order in which it is replaced.
+# Other words for tiles and actions, in the order in which they are replaced.
 _RANKS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _CHINESE_RANKS: Final = "一二三四五六七八九"
 _SUITS: Final = {
@@ -60,7 +60,7 @@ _WORDS: Final = (
     (r"打出?|[出弃棄切丢]|\b(?:discard|throw|drop|cut|play)(?:s|ing)?\b(?: (?:away|out|the|my|an?)\b)*", " discard "),
 )
 CHINESE: Final = "".join(sorted(set(re.findall(r"[^\x00-\x7f]", "".join(pattern for pattern, _ in _WORDS)))))
-"""The Chinese characters that are understood."""
+"""The Chinese characters that answers may contain."""
 _TILE: Final = r"(?:[1-9][mps]|[1-7]z)\b"
 _ACTION: Final = re.compile(
     rf"\bdiscard[\s:]*(?P<tiles>{_TILE}(?:\s*(?:or|/)\s*(?:the\s+)?{_TILE})*)"
@@ -77,14 +77,14 @@ _MARKER: Final = re.compile(r"\b(?:answer|action|choice|move|decision)\s?(?:is\b
 
 
 class UnclearAnswerError(MahjongError):
-    """An answer in words that names no action, more than one, or one that is not legal. Says which, and why."""
+    """An answer in words that names no action, more than one, or one that is not legal; the message says why."""
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------------
 
 
 def aim(rules: Rules) -> list[str]:
-    """The aim of the game, in lines."""
+    """Return the aim of the game, in lines of text."""
     sets = {4: "four", 5: "five"}.get(rules.sets, rules.sets)
     shapes: tuple[Any, ...] = getattr(rules, "shapes", ())
     others = "".join(f", or {shape.name}" for shape in shapes[1:])
@@ -97,7 +97,7 @@ def aim(rules: Rules) -> list[str]:
 
 @lru_cache(maxsize=32)
 def instructions(rules: Rules) -> str:
-    """What a language model has to know before it sits down: the task, how tiles are written, the rules."""
+    """Return what a language model must know before it plays: the task, the notation of tiles, and the rules."""
     lines = (
         f"You play {rules.title} with others, as well as you can: what counts is the points that you win or lose.",
         "Each time that you are asked, you are told what you see of the table and what you may do.",
@@ -110,7 +110,7 @@ def instructions(rules: Rules) -> str:
 
 
 def prompt(view: View, row: int = 0) -> str:
-    """What one seat of a view sees of the table, and the actions that it may choose from, by number and name."""
+    """Return what one seat of a view sees, and the actions that it may choose from, by number and name."""
     legal = np.flatnonzero(view.action_mask[row]).tolist()
     if not legal:
         return seat_text(view, row)
@@ -123,14 +123,14 @@ def prompt(view: View, row: int = 0) -> str:
 
 
 def _explained(action: int, offered: int) -> str:
-    """The name of an action, and of a chow the tiles that it takes from the hand."""
+    """Return the name of an action, for a chow with the tiles that it takes from the hand."""
     if not CHOW_LOW <= action < PUNG:
         return ACTIONS[action]
     return f"{ACTIONS[action]} (with {' and '.join(KIND_NAMES[kind] for kind in _taken(action, offered))})"
 
 
 def _taken(action: int, offered: int) -> list[int]:
-    """The kinds that a chow takes from the hand."""
+    """Return the kinds that a chow takes from the hand."""
     return [offered + step for step in CHOW_STEPS[action - CHOW_LOW]]
 
 
@@ -138,7 +138,7 @@ def _taken(action: int, offered: int) -> list[int]:
 
 
 def matching(text: str, legal: Sequence[str]) -> list[str]:
-    """The legal actions that a person may have meant: the name, a tile to discard, or the beginning of names."""
+    """Return the legal actions that a text may mean: a name, a tile to discard, or the beginning of names."""
     for meant in (text, f"discard {text}"):
         if meant in legal:
             return [meant]
@@ -146,14 +146,16 @@ def matching(text: str, legal: Sequence[str]) -> list[str]:
 
 
 def read_answer(answer: str, view: View, row: int = 0) -> int:
-    """The legal action that an answer to `prompt` names.
+    """Return the legal action that an answer to `prompt` names.
 
-    It is looked for in a JSON object (``{"action": ...}``), behind "Action:" or "Answer:", in the last line and then
-    in all of the answer: a number of the list, the name of an action, or words for it, in English or Chinese ("I
-    discard the 5 of dots", "Pung!", "打五筒"). Of several that are named the only legal one is meant.
+    It may be a number of the list, the name of an action, or words for it, in English or Chinese ("I discard the 5 of
+    dots", "Pung!", "打五筒"). It is looked for in a JSON object (``{"action": ...}``), behind "Action:" or "Answer:",
+    in the last line, and then in the whole answer. If several actions are named and only one of them is legal, that one
+    is taken.
 
     Raises:
-        UnclearAnswerError: it names no action, none that is legal, or several; the message says so to who answered.
+        UnclearAnswerError: it names no action, no legal one, or several; the message is written for the one who
+            answered.
     """
     legal = np.flatnonzero(view.action_mask[row]).tolist()
     for part in _parts(answer):
@@ -171,7 +173,7 @@ def read_answer(answer: str, view: View, row: int = 0) -> int:
 
 
 def _parts(answer: str) -> Iterator[str]:
-    """The places in an answer where the action may stand, the likeliest first, in lower case and without marks."""
+    """Yield the parts of an answer that may name the action, the likeliest first, in lower case and without marks."""
     plain = unicodedata.normalize("NFKC", answer).lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     for found in reversed(re.findall(r"\{[^{}]*\}", plain)):
         try:
@@ -187,7 +189,7 @@ def _parts(answer: str) -> Iterator[str]:
 
 
 def _mentioned(part: str, legal: Sequence[int], offered: int) -> Iterator[int]:
-    """The actions that some words may stand for."""
+    """Yield the actions that some words may stand for."""
     rest = part
     if number := _NUMBER.fullmatch(part):
         if 1 <= int(number[1]) <= len(legal):
@@ -215,7 +217,7 @@ def _mentioned(part: str, legal: Sequence[int], offered: int) -> Iterator[int]:
 
 
 def _in_notation(word: str, found: re.Match[str]) -> str:
-    """A tile in notation, or the name of an action, in the place of other words for it."""
+    """Return the notation of a tile, or the name of an action, for other words that were found."""
     if not found.groups():
         return word
     rank = found[1]
@@ -224,7 +226,7 @@ def _in_notation(word: str, found: re.Match[str]) -> str:
 
 
 def _meant(found: re.Match[str], legal: Sequence[int], offered: int) -> Iterator[int]:
-    """The actions that a match of `_ACTION` may stand for."""
+    """Yield the actions that a match of `_ACTION` may stand for."""
     kong = found["kong"]
     if found["tiles"]:
         yield from map(parse_kind, re.findall(_TILE, found["tiles"]))
@@ -236,7 +238,7 @@ def _meant(found: re.Match[str], legal: Sequence[int], offered: int) -> Iterator
         named = set(parse_tiles("".join(re.findall("[1-9]+[mps]", found["run"])))) - {offered}
         fits = [chow for chow in range(CHOW_LOW, PUNG) if not named or named == set(_taken(chow, offered))]
         if not fits:
-            raise UnclearAnswerError(f"{found[0].strip()!r} is no run with the tile that is offered")
+            raise UnclearAnswerError(f"{found[0].strip()!r} is not a run with the tile that is offered")
         yield from [chow for chow in fits if chow in legal] or fits[:1]
     else:
         first = {"concealed": [CONCEALED_KONG], "added": [ADDED_KONG], "exposed": []}

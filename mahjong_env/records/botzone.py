@@ -119,7 +119,7 @@ def tile(name: str) -> int:
     """
     kind = KINDS.get(name)
     if kind is None:
-        raise RecordError(f"{name!r} is no tile of Botzone: W1-W9, B1-B9, T1-T9, F1-F4, J1-J3, H1-H8")
+        raise RecordError(f"{name!r} is not a tile of Botzone: W1-W9, B1-B9, T1-T9, F1-F4, J1-J3, H1-H8")
     return kind
 
 
@@ -253,7 +253,7 @@ def record_of(game: Game) -> GameRecord:
     """
     players = [move.player for move in game.moves] + ([] if game.penalty is None else [game.penalty[1]])
     if not 0 <= game.wind < 4 or len(game.hands) != PLAYERS or not all(0 <= one < PLAYERS for one in players):
-        raise RecordError(f"{game.name}: a wind, or a player, that there is not")
+        raise RecordError(f"{game.name}: it names a wind or a player that does not exist")
     is_complete = game.penalty is None
     played = rules_of(game)
     deal = deal_of(game, played)
@@ -268,10 +268,10 @@ def record_of(game: Game) -> GameRecord:
         while engine.seat_to_act[0] != NO_SEAT and engine.action_mask[0, PASS]:
             recorder.step([PASS])
         if engine.seat_to_act[0] != NO_SEAT:
-            raise RecordError(f"{game.name}: the log ends, and the hand does not: {_position(engine)}")
+            raise RecordError(f"{game.name}: the log ends before the hand does: {_position(engine)}")
     (record,) = ended or recorder.so_far()
     if game.scores and game.penalty is None and record.points != game.scores:
-        raise RecordError(f"{game.name}: the log ends with the scores {game.scores}, and here with {record.points}")
+        raise RecordError(f"{game.name}: the log ends with the scores {game.scores}, its replay with {record.points}")
     notes: dict[int, dict[str, Any]] = {0: {"match": _whole(game.name)}} if game.name else {}
     if game.penalty is not None:
         what, player = game.penalty
@@ -441,7 +441,7 @@ def _games_of_text(lines: Iterable[str], place: str, refused: Callable[[RecordEr
             except RecordError as error:
                 why = str(error)
             except (ValueError, IndexError):
-                why = f"{line[:80].strip()!r} is no line of a log"
+                why = f"{line[:80].strip()!r} is not a line of a log"
             game, is_left_out = None, True
             refused(RecordError(f"{at}{why}"))
     if game is not None:
@@ -462,7 +462,7 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
             game.hands[player] = [tile(name) for name in tiles]
             return
         if what not in ("DRAW", "BUHUA", "PLAY", "CHI", "PENG", "GANG", "ANGANG", "BUGANG", "HU"):
-            raise RecordError(f"{words[2]!r} is no move")
+            raise RecordError(f"{words[2]!r} is not a move")
         also = {}
         claimed = game.moves[-1].kind if game.moves and game.moves[-1].what == "PLAY" else NO_TILE
         for at in range(1, len(tiles), 5) if claimed != NO_TILE else ():
@@ -470,4 +470,4 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
             also[int(other)] = action_of([said.upper(), *named], claimed)
         game.moves.append(Move(player, what, tile(tiles[0]), also, place))
     elif words[0] not in ("Fan", "Huang"):
-        raise RecordError(f"{words[0]!r} begins no line of a log")
+        raise RecordError(f"{words[0]!r} does not begin a line of a log")

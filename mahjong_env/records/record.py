@@ -149,7 +149,7 @@ def _values(line: str) -> dict[str, Any]:
     try:
         told = json.loads(line, object_pairs_hook=_fields)
         if not isinstance(told, dict) or told.get("format") != FORMAT:
-            raise RecordError(f"not a record: an object whose format is {FORMAT!r} is wanted")
+            raise RecordError(f"not a record: it must be an object whose format is {FORMAT!r}")
         version = told.get("version")
         if type(version) is not int or version != FORMAT_VERSION:
             old = ", whose seeds dealt other cards: it cannot be played here" if version == 1 else ""
@@ -164,7 +164,9 @@ def _values(line: str) -> dict[str, Any]:
         for name, value in values.items():
             _check(name, value)
         if unknown := set(values.get("deal") or ()) - {item.name for item in fields(Deal)}:
-            raise RecordError(f"the record's deal has {', '.join(sorted(unknown))}, which mahjong_env.Deal has not")
+            raise RecordError(
+                f"the record's deal has {', '.join(sorted(unknown))}, which mahjong_env.Deal does not have"
+            )
         read = {name: _read(name, value) for name, value in values.items()}
     except RecordError:
         raise
@@ -188,7 +190,7 @@ def _check_together(values: Mapping[str, Any]) -> None:
     actions, agents, points = (values.get(name, ()) for name in ("actions", "agents", "points"))
     beyond = max(values.get("notes", ()), default=-1)
     if beyond > len(actions):  # there may be a note about the decision after the last action
-        raise RecordError(f"the record's notes say something of action {beyond}; it has {len(actions)} actions")
+        raise RecordError(f"the record has a note for action {beyond}, but only {len(actions)} actions")
     if len(agents) not in (0, len(points)):
         raise RecordError(f"the record names {len(agents)} agents: {_shortened(agents)}; it has {len(points)} persons")
 

@@ -1,1 +1,1 @@
-"""The rules as pages for players: templates that the rules of a table fill, with hands drawn and scored."""
+"""The rules as pages for players: templates that the rules of a table fill in, with hands drawn and scored."""

@@ -1,4 +1,4 @@
-"""Hands of the rule pages, drawn as tiles, with what they score and who pays: computed by `score`, never written down.
+"""Hands of the rule pages, drawn as tiles; `score` works out what they score and who pays, so no page states it itself.
 
 A block holds the arguments of `mahjong_env.score` as TOML. The winner sits at seat 0 and is "you"; other seats are
 named by where they sit: ``dealer = "right"``, ``from_seat = "left"``, ``melds = ["chow 123s@left"]``.
@@ -23,9 +23,9 @@ Lines: TypeAlias = "list[tuple[Told, str]]"
 """Lines of an example: the label in both languages, and the text."""
 _BACK: Final = "\U0001f02b"
 _AS_TEXT: Final = "\ufe0e"
-"""Asks for the plain sign of a tile that is an emoji too (the Red Dragon)."""
+"""The character that asks for the plain sign of a tile that is an emoji too (the Red Dragon)."""
 LANGUAGES: Final = ("en", "zh")
-"""What pages are written in; texts are pairs in this order."""
+"""The languages in which pages are written; texts are pairs in this order."""
 _WINDS: Final[Mapping[str, Told]] = {
     "1z": ("East", "东"),
     "2z": ("South", "南"),
@@ -67,7 +67,7 @@ _COUNTED: Final[Mapping[str, Told]] = {
 
 
 def read_block(rules: Rules, block: str) -> dict[str, Any]:
-    """The arguments of `score` that a block describes, sides of the table turned into seats.
+    """Return the arguments of `score` that a block describes, with sides of the table turned into seats.
 
     Raises:
         KeyError: nobody sits on that side.
@@ -86,9 +86,10 @@ def read_block(rules: Rules, block: str) -> dict[str, Any]:
 
 
 def draw_hand(rules: Rules, block: str, language: str = "en") -> str:
-    """A hand as tiles and notation, its situation, its rows, what it is worth and who pays.
+    """Return a hand as tiles and notation, with its situation, its rows, what it is worth and who pays.
 
-    A hand that cannot come about with these rules (a fifth seat, another wild tile) says so instead of its score.
+    For a hand that cannot come about with these rules (a fifth seat, another wild tile), the text says so instead of
+    giving its score.
     """
     number = LANGUAGES.index(language)
     try:
@@ -104,7 +105,7 @@ def draw_hand(rules: Rules, block: str, language: str = "en") -> str:
 
 
 def situation_of(rules: Rules, arguments: Mapping[str, Any], language: str = "en") -> list[str]:
-    """What a hand's score depends on beside its tiles: a line each."""
+    """Return what a hand's score depends on besides its tiles, with a line for each thing."""
     number = LANGUAGES.index(language)
     drawing, colon = _Drawing(rules, arguments, number), (": ", "：")[number]
     lines = [(label[number], text) for label, text in drawing.situation() if label[0] != "wild"]
@@ -113,7 +114,7 @@ def situation_of(rules: Rules, arguments: Mapping[str, Any], language: str = "en
 
 
 def show_tiles(kinds: Iterable[int]) -> str:
-    """Tiles as Unicode signs."""
+    """Return tiles as Unicode signs."""
     return "".join(GLYPHS[kind] + (_AS_TEXT if kind == RED else "") for kind in kinds)
 
 
@@ -126,7 +127,7 @@ class _Drawing:
     language: int
 
     def text(self, result: Lines) -> str:
-        """All lines, their labels in a column."""
+        """Return all lines, with their labels in a column."""
         lines = [*self.tiles(), *self.situation(), *result]
         return "\n".join(f"{self._label(label)} {text}" for label, text in lines)
 
@@ -138,12 +139,12 @@ class _Drawing:
         return text[self.language]
 
     def who(self, seat: int) -> str:
-        """A seat as the winner calls it."""
+        """Return a seat as the winner calls it."""
         sides = _seats(self.rules).items()
         return self._say(next((_SIDES[side] for side, there in sides if there == seat), _YOU))
 
     def tiles(self) -> Lines:
-        """The concealed tiles, the melds, the flowers, the winning tile."""
+        """Return the lines of the concealed tiles, the melds, the flowers and the winning tile."""
         hand, flowers = self.arguments["hand"], self.arguments.get("flowers", "")
         signs = " ".join(show_tiles(parse_tiles(group)) for group in hand.split())
         lines = [(("hand", "手牌"), f"{signs}   {hand}")]
@@ -160,7 +161,7 @@ class _Drawing:
         return lines
 
     def meld(self, text: str) -> str:
-        """One meld with its tiles and the player it came from; a concealed kong shows two backs."""
+        """Return one meld with its tiles and the player it came from; a concealed kong shows two backs."""
         meld = parse_meld(text)
         signs, name = show_tiles(meld.tiles), f"{self._say(_MELDS[meld.type])} {format_tiles(meld.tiles)}"
         if meld.type is MeldType.CONCEALED_KONG:
@@ -169,7 +170,7 @@ class _Drawing:
         return self._say((f"{signs}   {name}, from {giver}", f"{signs}   {name}，{giver}打的"))
 
     def origin(self) -> str:
-        """The origin of the winning tile."""
+        """Return the origin of the winning tile."""
         source = self.arguments["source"]
         if source == "draw":
             is_gold = self.arguments.get("robbing_gold")
@@ -182,7 +183,7 @@ class _Drawing:
         return self._say((f"robbed: {giver} was adding it to a pung", f"抢杠：{giver}正要加杠"))
 
     def situation(self) -> Lines:
-        """The dealer, the wild tile, and whatever else the score depends on."""
+        """Return the lines of the dealer, the wild tile, and whatever else the score depends on."""
         also = "also", "另外"
         lines: Lines = [(("dealer", "庄家"), self.who(self.arguments.get("dealer", 0)))]
         wild = self.arguments.get("wild")
@@ -208,7 +209,7 @@ class _Drawing:
         return [*lines, *([(("knob", "规则"), ", ".join(knobs))] if knobs else [])]
 
     def result(self, scored: HandScore) -> Lines:
-        """The rows, what the hand is worth, and who pays; or that it may not win, and in English why."""
+        """Return the lines of the rows, the worth and who pays; or that the hand may not win and, in English, why."""
         if not scored.legal:
             return [(("result", "结果"), self._say((f"no win: {scored.reason}", "不能和")))]
         receipt, rows = scored.receipt, rows_text(scored.rows)
@@ -222,7 +223,7 @@ class _Drawing:
         ]
 
     def payers(self, payments: tuple[int, ...], shares: tuple[Told, ...]) -> str:
-        """The payments with their calculations, seat by seat unless all pay the same."""
+        """Return the payments with their calculations, seat by seat unless all pay the same."""
         told = {
             seat: f"{-paid} ({self._say(shares[seat])})" if shares and shares[seat][0] else str(-paid)
             for seat, paid in enumerate(payments)
@@ -239,7 +240,7 @@ class _Drawing:
 
 
 def _seats(rules: Rules) -> dict[str, int]:
-    """The seats around seat 0 by the side on which they sit."""
+    """Return the seats around seat 0 by the side on which they sit."""
     if rules.seats == 3:
         return {"right": 1, "left": 2}
     return {"right": 1, "across": 2, "left": 3}

@@ -1,8 +1,8 @@
-"""The rules of a variant as one page for players, in Markdown; it follows the knobs.
+"""The rules of a variant as one page for players, in Markdown, with the knobs as they are set.
 
-The text of a variant lies beside its module, `<variant>.md`, what all variants share in `common.md` here.
-`docs/rules/` holds the same pages, filled with the default rules. `<variant>.zh.md` and `common.zh.md` say the same in
-Chinese, under Chinese headings in the same order. Pages have holes that the rules of a table fill:
+The text of a variant is `<variant>.md` beside its module; what all variants share is in `common.md` here. `docs/rules/`
+holds the same pages, filled with the default rules. `<variant>.zh.md` and `common.zh.md` say the same in Chinese, under
+Chinese headings in the same order. Pages have holes, which the rules of a table fill:
 
     {{cap}}              the value of a knob, or of a number that follows from the knobs
     {{words seats}}      the same number in words
@@ -13,7 +13,7 @@ Chinese, under Chinese headings in the same order. Pages have holes that the rul
     {{knobs}}            the table of the house rules
     {{example}}          in a translated page: the next example of the English one
 
-A hole may stand inside another one's text. Fenced blocks marked ``hand`` are drawn by `drawing.draw_hand`.
+A hole may be inside the text of another one. Fenced blocks marked ``hand`` are drawn by `drawing.draw_hand`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mahjong_env.scoring.described import HandScore, score
 from mahjong_env.scoring.rows import ByHand, Row
 
 COMMON: Final = {"en": Path(__file__).with_name("common.md"), "zh": Path(__file__).with_name("common.zh.md")}
-"""The page of the rules that all variants have in common, by language."""
+"""The page of the rules that all variants have in common, in each language."""
 _HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$")
 _EXAMPLE: Final = "{{example}}"
 _HOLE: Final = re.compile(r"\{\{([^{}]*)\}\}")  # one that holds no other
@@ -57,7 +57,7 @@ def describe_rules(variant: str | Rules, language: str = "en") -> str:
     """Everything that a player needs to know about the rules of a variant.
 
     Args:
-        variant: a name in `mahjong_env.VARIANTS`, or rules: the page says what is played with their knobs.
+        variant: a name in `mahjong_env.VARIANTS`, or rules, whose knobs the page then follows.
         language: "en" or "zh".
 
     Returns:
@@ -70,12 +70,12 @@ def describe_rules(variant: str | Rules, language: str = "en") -> str:
     """
     page = variant_page(rules(variant), language)
     both = f"{page}\n{COMMON[language].read_text(encoding='utf-8')}"
-    # Links between the pages lead to headings of the one text that they have become.
+    # The pages are joined to one text, so links between them lead to its headings.
     return re.sub(r"\]\([a-z]+(?:\.zh)?\.md(#[\w-]+)?\)", lambda link: f"]({link[1] or '#'})", both)
 
 
 def variant_page(chosen: Rules, language: str = "en") -> str:
-    """The page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
+    """Return the page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
     return _with_house_rules(fill_page(page_source(chosen, language), chosen, language), chosen, language)
 
 
@@ -89,10 +89,10 @@ def _with_house_rules(page: str, chosen: Rules, language: str = "en") -> str:
 
 
 def rules_in_short(variant: str | Rules) -> str:
-    """The rules of a variant on a page or two, as the knobs are set, for readers who have to play at once.
+    """Return the rules of a variant on a page or two, as the knobs are set, for readers who have to play at once.
 
-    It is the variant's own page without sources, examples, what single rows say beyond the scoring table, and open
-    questions.
+    This is the variant's own page without sources, examples, open questions, and what it says of single rows beyond the
+    scoring table.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
@@ -123,7 +123,7 @@ def rules_in_short(variant: str | Rules) -> str:
         for block in filter(None, part.split("\n\n")):
             if not block.startswith("```"):
                 blocks.append(block.strip("\n"))
-            elif blocks[-1].endswith(":"):  # what introduces the example
+            elif blocks[-1].endswith(":"):  # the paragraph that introduces the example
                 blocks.pop()
         if kept and kept[-1].startswith("#") and kept[-1].index(" ") >= len(marks):  # nothing stands below it
             kept.pop()
@@ -132,12 +132,12 @@ def rules_in_short(variant: str | Rules) -> str:
 
 
 def without_links(page: str) -> str:
-    """A page of Markdown without its links: they lead to other places of the same text, where nobody follows them."""
+    """Return a page of Markdown without its links, for readers who cannot follow them."""
     return _LINK.sub(r"\1", page)
 
 
 def page_source(chosen: Rules, language: str = "en") -> str:
-    """The page of a variant with its holes: the file beside its module, or what its docstring says.
+    """Return the page of a variant with its holes: the file beside its module, or else what its docstring says.
 
     Raises:
         RulesError: it has no page in that language, or one whose examples are not those of the English page.
@@ -145,7 +145,7 @@ def page_source(chosen: Rules, language: str = "en") -> str:
     if language not in COMMON:
         raise RulesError(f"pages of rules are written in {', '.join(COMMON)}, not in {language!r}")
     module = sys.modules[type(chosen).__module__]
-    file = getattr(module, "__file__", None)  # none where the rules have been typed in at a prompt
+    file = getattr(module, "__file__", None)  # None if the rules have been typed in at a prompt
     beside = Path(file).with_name(f"{chosen.name}.md") if file else None
     if language != "en":
         translated = beside and beside.with_suffix(f".{language}.md")
@@ -159,7 +159,7 @@ def page_source(chosen: Rules, language: str = "en") -> str:
 
 
 def _with_examples(page: str, english: str) -> str:
-    """A page with the examples of the English one, in their order, in the places where it wants them."""
+    """Return a page with the examples of the English one, in their order, at the places that it has for them."""
     parts, blocks = page.split(_EXAMPLE), [f"```hand\n{block}```" for block in _HAND.findall(english)]
     if len(parts) != len(blocks) + 1:
         title = page.partition("\n")[0]
@@ -168,7 +168,7 @@ def _with_examples(page: str, english: str) -> str:
 
 
 def fill_page(source: str, rules: Rules, language: str = "en") -> str:
-    """The page as it reads with these rules.
+    """Return the page as it reads with these rules.
 
     Raises:
         RulesError: a hole names what the rules do not have, or has no text for a value.
@@ -179,24 +179,24 @@ def fill_page(source: str, rules: Rules, language: str = "en") -> str:
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading, as Markdown viewers make it: ``"Who deals next?"`` becomes ``"who-deals-next"``."""
+    """Return the anchor of a heading as Markdown viewers make it: ``"who-deals-next"`` for ``"Who deals next?"``."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def sections(page: str) -> Iterator[tuple[str, str]]:
-    """Each heading of a page with the text below it, down to the next heading."""
+    """Yield each heading of a page with the text below it, down to the next heading."""
     for heading, part in _parts(page):
         if heading:
             yield heading, part.partition("\n")[2]
 
 
 def row_examples(chosen: Rules) -> dict[str, tuple[dict[str, Any], HandScore]]:
-    """For each row the first hand of its section that scores it with these rules: what `score` takes, and the score."""
+    """Return for each row the first hand of its section that scores it: the arguments of `score`, and the score."""
     rows = {row.name for row in chosen.rows}
     found: dict[str, tuple[dict[str, Any], HandScore]] = {}
     for heading, text in sections(page_source(chosen)):
         for block in _HAND.findall(text) if heading in rows else ():
-            with suppress(HandError, KeyError):  # with these house rules the hand does not come about
+            with suppress(HandError, KeyError):  # with these house rules the hand cannot come about
                 arguments = read_block(chosen, block)
                 scored = score(chosen, **arguments)
                 if heading in dict(scored.rows):
@@ -205,7 +205,7 @@ def row_examples(chosen: Rules) -> dict[str, tuple[dict[str, Any], HandScore]]:
 
 
 def meanings(chosen: Rules) -> dict[str, tuple[str, str]]:
-    """When each row counts, in English and, where there is a Chinese page, in its words."""
+    """Return when each row counts, in English and, where there is a Chinese page, in its words."""
     in_chinese: dict[str, str] = {}
     with suppress(RulesError):
         for heading, text in sections(variant_page(chosen, "zh")):  # "**×2** · Closed Hand。门清，可以有暗杠。"
@@ -218,7 +218,7 @@ def meanings(chosen: Rules) -> dict[str, tuple[str, str]]:
 
 
 def _parts(page: str) -> Iterator[tuple[str, str]]:
-    """The heading, "" before the first, and the text of each part of a page; the heading is part of the text."""
+    """Yield the heading, or "" before the first, and the text of each part of a page; the text includes the heading."""
     heading, fenced = "", False
     lines: list[str] = []
     for line in page.splitlines():
@@ -233,7 +233,7 @@ def _parts(page: str) -> Iterator[tuple[str, str]]:
 
 
 def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
-    """For each knob the headings under which the page speaks of it, in the order of the page."""
+    """Return for each knob the headings under which the page speaks of it, in the order of the page."""
     rows = {
         name: _KNOB_OF_A_ROW.findall(f"{row.value_text(rules)} {row.meaning}")
         for row in rules.rows
@@ -249,7 +249,7 @@ def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class _Holes:
-    """What fills the holes below one heading of a page."""
+    """The texts that fill the holes below one heading of a page."""
 
     rules: Rules
     source: str
@@ -257,7 +257,7 @@ class _Holes:
     language: str
 
     def fill_and_wrap(self, text: str) -> str:
-        """Fill the holes; paragraphs and items of lists that had some are wrapped anew."""
+        """Fill the holes; wrap paragraphs and items of lists anew if they had any."""
         blocks = []
         for block in text.split("\n\n"):
             filled = self.fill(block)
@@ -270,7 +270,7 @@ class _Holes:
         return "\n\n".join(blocks)
 
     def fill(self, text: str) -> str:
-        """Fill the holes, those inside of others first."""
+        """Fill the holes, beginning with those inside others."""
         holes = 1
         while holes:
             text, holes = _HOLE.subn(lambda hole: self.value(hole[1].strip()), text)
@@ -279,7 +279,7 @@ class _Holes:
         return text
 
     def value(self, hole: str) -> str:
-        """What stands in the place of a hole; it may have holes itself."""
+        """Return what takes the place of a hole; it may have holes itself."""
         if hole == "rows":
             if self.language == "zh":
                 named = [(row.chinese.partition(" ")[0], row.name, self.about(row)[2]) for row in self.rules.rows]
@@ -324,7 +324,7 @@ class _Holes:
         )
 
     def about(self, row: Row) -> tuple[str, str, str, str]:
-        """The Chinese name of a row, its reading, what an entry is worth, and when it counts."""
+        """Return the Chinese name of a row, its reading, what an entry is worth, and when it counts."""
         chinese, _, reading = row.chinese.partition(" ")
         value = row.value_text(self.rules)
         if self.language == "zh" and isinstance(row.value, ByHand):
@@ -351,7 +351,7 @@ def _wrap(paragraph: str) -> str:
 
 
 def _joined(paragraph: str) -> str:
-    """Lines of Chinese text in one: a line break between Chinese characters would be read as a space."""
+    """Join lines of Chinese text, as a line break between Chinese characters would be read as a space."""
     return re.sub(r"(?<![!-~])\n *|\n *(?![!-~])", "", paragraph).replace("\n", " ")
 
 

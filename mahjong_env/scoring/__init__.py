@@ -1,1 +1,1 @@
-"""Wins: what describes them, which rows they score, what they pay."""
+"""Wins: their description, the rows that they score, and what they pay."""

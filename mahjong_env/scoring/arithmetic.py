@@ -1,4 +1,4 @@
-"""From rows to points, from points to shares: declared once, priced in batches and written out for one win.
+"""From rows to points and from points to shares: declared once, computed in batches, and written out for one win.
 
 The same declaration prices wins and explains them: `Arithmetic.worth` and `Arithmetic.told`, `Share.owed` and
 `Share.told`. Texts are pairs, in English and Chinese.
@@ -27,9 +27,9 @@ class Term:
     """A part of what a hand is worth: the sum of some rows, times the product of others, times a number.
 
     Attributes:
-        added: the columns of the rows whose entries are added up; None: their place is taken by 1.
-        multiplied: the columns of the rows whose entries are multiplied; likewise.
-        times: the number.
+        added: the columns of the rows whose entries are added up; None for a factor of 1 in their place.
+        multiplied: the columns of the rows whose entries are multiplied; None for a factor of 1 in their place.
+        times: the number by which the rest is multiplied.
     """
 
     added: slice | None = None
@@ -37,7 +37,7 @@ class Term:
     times: int = 1
 
     def worth(self, counts: Int8Array, values: Any) -> Any:
-        """[m] this part of what readings are worth."""
+        """Return [m] this part of what readings are worth."""
         part: Any = self.times
         if self.added is not None:
             part = part * np.einsum("mr,mr->m", counts[:, self.added], values[:, self.added])
@@ -46,7 +46,7 @@ class Term:
         return part
 
     def told(self, count: Int8Array, value: Any) -> str:
-        """The same of one win, written out; "" where there is nothing to add up."""
+        """Write out this part for one win; "" where there is nothing to add up."""
         columns = range(len(count))
         sums = [_plain(count[row] * value[row]) for row in columns[self.added or slice(0)] if count[row]]
         if not sums and self.added is not None:
@@ -60,9 +60,9 @@ class Arithmetic:
     """The way from the rows of a hand to its points.
 
     Attributes:
-        terms: what is added up, and rounded up if it is not whole.
-        at_most: the knob of a cap, which may be None.
-        times: the base point, which multiplies all of it, or its knob.
+        terms: the terms, which are added up; the sum is rounded up if it is not whole.
+        at_most: the knob that holds a cap, which may be None; None for no cap.
+        times: the base point, which multiplies the result, or the knob that holds it.
     """
 
     terms: tuple[Term, ...] = (Term(added=EVERY_ROW),)
@@ -70,21 +70,21 @@ class Arithmetic:
     times: ByKnob | int = 1
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """[m] what the rows of readings are worth.
+        """Return [m] what the rows of readings are worth.
 
-        ``counts`` [m, rows] are their entries, ``values`` [m, rows] or [1, rows] what one is worth: multiples of a
-        half, far below 2**52, so that floats are exact.
+        ``counts`` [m, rows] are their entries, ``values`` [m, rows] or [1, rows] what one is worth. Values are
+        multiples of a half, far below 2**52, so that floats are exact.
         """
         total: Any = sum(term.worth(counts, values) for term in self.terms)
         return (np.ceil(total) if total.dtype.kind == "f" else total).astype(np.int64, copy=False)
 
     def points(self, rules: Rules, worth: Int64Array) -> Int64Array:
-        """[n] the points of hands whose rows are worth so much."""
+        """Return [n] the points of hands whose rows have this worth."""
         cap = number(rules, self.at_most)
         return number(rules, self.times) * (worth if cap is None else np.minimum(worth, cap))
 
     def told(self, rules: Rules, count: Int8Array, value: Any) -> Told:
-        """The calculation for one win: ``"(5 + 15 + 1) × 2 = 42"``; "" where there is nothing to calculate.
+        """Write out the calculation for one win, as ``"(5 + 15 + 1) × 2 = 42"``; "" if there is nothing to calculate.
 
         ``count`` [rows] are the entries of each row, ``value`` [rows] what one is worth.
         """
@@ -105,7 +105,7 @@ class Arithmetic:
 
 
 def product_of_rows(counts: Int8Array, values: Any) -> Any:
-    """[m] the values of all entries multiplied; floats where values are."""
+    """Return [m] the product of the values of all entries; floats where values are."""
     wide = values if values.dtype.kind == "f" else values.astype(np.int64)
     return (wide**counts).prod(axis=1)
 
@@ -115,10 +115,10 @@ class Share:
     """The share that each other player owes: base + unit × (points + more) × factor, and at most a cap.
 
     Attributes:
-        base: owed whatever the hand is worth.
+        base: what is owed whatever the hand is worth.
         unit: what a point of the hand is worth.
-        at_most: the knob of a cap, which may be None.
-        more: [n, S] points that a seat owes beside those of the hand.
+        at_most: the knob that holds a cap, which may be None; None for no cap.
+        more: [n, S] points that a seat owes besides those of the hand.
         factor: [n, S] what multiplies the points for a seat.
     """
 
@@ -129,7 +129,7 @@ class Share:
     factor: OfHands | None = None
 
     def owed(self, wins: Wins, points: Int64Array) -> Any:
-        """[n] or [n, S] the shares for hands of these points, were all to pay."""
+        """Return [n] or [n, S] the shares for hands of these points if all pay."""
         if self == _THE_POINTS:
             return points
         shares: Any = points[:, None]
@@ -140,7 +140,7 @@ class Share:
         return shares if cap is None else np.minimum(shares, cap)
 
     def told(self, wins: Wins, points: int, seat: int) -> Told:
-        """The calculation of a seat's share of one win: ``"3 + 2 × (4 + 1) = 13"``; "" where it is the points."""
+        """Write out a seat's share of one win, as ``"3 + 2 × (4 + 1) = 13"``; "" where it is just the points."""
         more, factor = (0 if ask is None else int(ask(wins)[0, seat]) for ask in (self.more, self.factor))
         factor = 1 if self.factor is None else factor
         base, unit, cap = (number(wins.rules, each) for each in (self.base, self.unit, self.at_most))
@@ -159,11 +159,11 @@ _THE_POINTS = Share()
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that changes what seats owe, after everything else.
+    """A limit, which changes what seats owe after everything else.
 
     Attributes:
-        name: in English and Chinese.
-        apply: what each seat owes then, from the wins and what each owes [n, S].
+        name: its name in English and Chinese.
+        apply: a function of the wins and of [n, S] what each seat owes, which returns [n, S] what each then owes.
     """
 
     name: Told
@@ -171,17 +171,17 @@ class Limit:
 
 
 def number(rules: Rules, said: Any) -> Any:
-    """A number, or what a knob has it be."""
+    """Return a number, or the value of the knob that holds it."""
     return said.of(rules) if isinstance(said, ByKnob) else said
 
 
 def _plain(value: Any) -> str:
-    """A number without a needless fraction."""
+    """Write a number without a needless fraction."""
     return str(int(value)) if value == int(value) else str(float(value))
 
 
 def _product(first: str, *factors: str) -> str:
-    """Factors with signs between them; the first may be a sum, or "" for none."""
+    """Write factors with signs between them; the first may be a sum, or "" for none."""
     first = f"({first})" if " + " in first and factors else first
     return " × ".join(filter(None, (first, *factors)))
 

@@ -1,11 +1,11 @@
 """Rows that two, three or four sets make together, and how many of them a hand scores.
 
 The principle is that sets are accounted for once: when sets have been combined for a row, each of the others may be
-combined once with one of them. So the rows that count together join the sets as the edges of a tree do: none connects
-sets that others connect already. Of all such choices the one that is worth most counts; among equals the one with the
-most different rows, then with those that stand first in the table.
+combined once with one of them. So the rows that count together join the sets like the edges of a tree: no row connects
+sets that other rows connect already. Of all such choices the one that is worth most counts. Among equals, it is the one
+with the most different rows, then the one whose rows stand first in the table.
 
-Sets are the same four times at most, and there are few ways to choose them, so the answers are worked out beforehand.
+A set occurs at most four times, and there are few ways to choose the sets, so the answers are worked out beforehand.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _RANKS: Final = 9
 _LAST_RUN: Final = 6
 _NONE: Final = -1
 _BASE: Final = (_SETS + 1) ** np.arange(FIRST_HONOUR)
-"""[27] the weight of each kind in the number that stands for some sets."""
+"""[27] the weight of each kind in the number that encodes some sets."""
 
 Block = tuple[int, ...]
 """Sets that are combined, by their place among the four."""
 
 
 class Combinations:
-    """For all that four sets of suits may be, the rows that they make together."""
+    """The rows that sets of suits make together, for every choice of up to four sets."""
 
     def __init__(self, rows: Sequence[Combination], values: Sequence[int | float]) -> None:
         """Work out what counts for every choice of up to four sets.
 
         Args:
-            rows: the sets that make each row, all of one kind, in the order of the table.
+            rows: the sets that make each row, all of them runs or all of them triplets, in the order of the table.
             values: what an entry of each row is worth.
         """
         starts = [kind for kind in range(FIRST_HONOUR) if rows[0].of != "runs" or kind % _RANKS <= _LAST_RUN]
@@ -60,13 +60,13 @@ class Combinations:
         self._keys, self._counts = keys[order], counts[order]
 
     def count(self, sets: Int8Array) -> Int8Array:
-        """[m, rows] the entries of each row, for sets [m, 34] by kind (runs by their lowest tile)."""
+        """Return [m, rows] the entries of each row, for sets [m, 34] by kind (runs by their lowest tile)."""
         return self._counts.take(self._keys.searchsorted(sets[:, :FIRST_HONOUR] @ _BASE), axis=0)
 
 
 @cache
 def combinations_of(rows: tuple[Combination, ...], values: tuple[int | float, ...]) -> Combinations:
-    """The same, worked out once for all rules with these rows."""
+    """Return the combinations of these rows, worked out once for all rules that have them."""
     return Combinations(rows, values)
 
 
@@ -76,7 +76,7 @@ def _blocks() -> Iterator[Block]:
 
 
 def _forests(blocks: list[Block]) -> Iterator[list[Block]]:
-    """All choices of blocks in which none connects sets that others connect already."""
+    """Yield all choices of blocks in which no block connects sets that others connect already."""
 
     def extend(chosen: list[Block], rest: list[Block], parts: tuple[int, ...]) -> Iterator[list[Block]]:
         if chosen:
@@ -91,7 +91,7 @@ def _forests(blocks: list[Block]) -> Iterator[list[Block]]:
 
 
 def _rows_made(sets: NDArray[Any], rows: Sequence[Combination]) -> BoolArray:
-    """[n, rows] whether sets [n, k], `_NONE` where there is none, make each row."""
+    """Return [n, rows] whether sets [n, k], `_NONE` where there is none, make each row."""
     suit, rank = sets // _RANKS, np.sort(sets % _RANKS, axis=1)
     are_there = (sets != _NONE).all(axis=1)
     one_suit = (suit == suit[:, :1]).all(axis=1)
@@ -106,7 +106,7 @@ def _rows_made(sets: NDArray[Any], rows: Sequence[Combination]) -> BoolArray:
 
 
 def _rank(entries: Int8Array, values: Int64Array) -> Int64Array:
-    """[n] numbers that order choices of rows: by worth, different rows, the first of the table, then the most of it."""
+    """Return [n] numbers that order choices of rows: by worth, different rows, first rows of the table, entries."""
     rows = np.arange(len(values))[::-1]
     has = entries > 0
     rank = (entries @ values << 8) + has.sum(axis=1)

@@ -1,4 +1,4 @@
-"""`score`: what one described hand is worth, and who pays; the same code settles games."""
+"""`score`: the value of one described hand, and who pays; the same code settles games."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from mahjong_env.state.arrays import MAX_MELDS
 
 
 def take_circumstances(rules: Rules, given: dict[str, Any]) -> dict[str, Any]:
-    """Take out of keyword arguments what is a circumstance, so that the knobs are left.
+    """Take the circumstances out of keyword arguments, so that the knobs are left.
 
-    Circumstances of other variants are taken too if they say nothing (0 or False); else they are a `HandError`.
+    Circumstances of other variants are dropped if they say nothing (0 or False); otherwise they raise `HandError`.
     """
     own = {item.name: item for item in rules.circumstances}
     taken = {}
@@ -37,21 +37,21 @@ def take_circumstances(rules: Rules, given: dict[str, Any]) -> dict[str, Any]:
         if name in own:
             taken[name] = value
         elif value:
-            raise HandError(f"{rules.name} knows no {name}")
+            raise HandError(f"{rules.name} does not use {name}")
     return taken
 
 
 def known_circumstances() -> dict[str, dict[str, Circumstance]]:
-    """The circumstances of all variants: by name, what each variant that knows it says about it.
+    """Return the circumstances of all variants: for each name, how each variant that knows it declares it.
 
-    Those of a variant that cannot be loaded are left out.
+    Variants that cannot be loaded are left out.
     """
     known: dict[str, dict[str, Circumstance]] = {}
     for variant in VARIANTS:
         try:
             items = VARIANTS[variant].circumstances
         except RulesError:
-            continue  # a user who asks for that variant is told why
+            continue  # a user who asks for that variant learns why
         for item in items:
             known.setdefault(item.name, {})[variant] = item
     return known
@@ -62,13 +62,13 @@ class HandScore:
     """The score of a described hand.
 
     Attributes:
-        legal: whether it may win.
+        legal: whether the hand may win.
         reason: why it may not, in words; empty if it may.
         rows: the rows scored as (name, value), one entry per meld, kong, flower or the like that has a value of
             its own.
         points: the value of the hand; 0 if it may not win.
         payments: what each seat receives; sums to zero.
-        receipt: how the points add up, and the hand by its sets; None if it may not win.
+        receipt: how the points add up, and the hand split into its sets; None if it may not win.
     """
 
     legal: bool
@@ -108,31 +108,31 @@ def score(
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
         hand: the concealed tiles before the winning tile, such as ``"456s 234p 55m"``.
-        winning_tile: the tile that completes it; None only for wins by flowers alone.
+        winning_tile: the tile that completes the hand; None only for wins by flowers alone.
         melds: the winner's, in the order they were made: ``"chow 123s@3"``, ``"pung 444p@2"``, ``"kong 1111s@2"``
             (from a discard), ``"kong 1111s+@2"`` (a pung from seat 2 with the fourth tile added), ``"kong 1111s"``
             (concealed).
-        other_melds: other seats' melds, where a liability depends on them.
+        other_melds: the melds of other seats by seat, where a liability depends on them.
         source: "draw", "discard", "kong" (robbed) or "flowers".
-        from_seat: who gave the tile; required for discard and kong, and only there.
-        seat: the winner.
+        from_seat: the seat that gave the tile; required for discard and kong, and allowed only there.
+        seat: the winner's seat.
         dealer: the dealer's seat.
         dealer_streak: hands for which the dealer has already kept the deal.
-        wild: the wild kind; None: no tile is wild, unless a knob fixes it.
-        flowers: exposed by the winner, such as ``"F1 S2 1z"``.
-        kong_draws: the winning tile is the replacement after this many kongs in a row.
-        flower_draw: it replaced a flower.
-        last_tile: no drawable tile is left.
-        first_draw: the winner's first draw, nobody having claimed a tile or declared a kong.
+        wild: the wild kind; None if no tile is wild or a knob fixes it.
+        flowers: the flowers that the winner has exposed, such as ``"F1 S2 1z"``.
+        kong_draws: the number of kongs in a row just before the winning tile, which replaces the last of them.
+        flower_draw: whether the winning tile replaced a flower.
+        last_tile: whether no drawable tile is left.
+        first_draw: whether this is the winner's first draw and nobody has claimed a tile or declared a kong.
         turned_up: tiles turned up after the win, where they change what it pays (`Rules.turned_up_after_win`).
-        round_wind: "1z" to "4z".
-        house_wind: the winner's wind; None: as if the dealer were East.
-        running_points: points of each seat before the hand; None: they limit nothing.
-        **more: house rules of the variant (knobs), and what it alone wants to know about a win
+        round_wind: the wind of the round, "1z" to "4z".
+        house_wind: the winner's wind, "1z" to "4z"; None counts from the dealer as East.
+        running_points: the points of each seat before the hand; None if they limit nothing.
+        **more: house rules of the variant (knobs), and facts that only some variants ask about a win
             (`Rules.circumstances`), such as gambits, red_discards, discarded_wild or robbing_gold.
 
     Returns:
-        The score; hands that may not win have ``legal=False``, the reason, no rows and no payments.
+        The score. Hands that may not win have ``legal=False``, the reason, no rows and no payments.
 
     Raises:
         HandError: the description contradicts itself, is impossible, or says something that the variant does not know.
@@ -164,7 +164,7 @@ def score(
     )
 
 
-# --- What is said -----------------------------------------------------------------------------------------------------
+# --- Reading the description ------------------------------------------------------------------------------------------
 
 
 _TYPES: Final[tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...]] = (
@@ -175,7 +175,7 @@ _TYPES: Final[tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...]] = 
 
 
 def _check_situation(rules: Rules, told: Any) -> None:
-    """`HandError` for arguments of `score` that contradict each other, and for those that these rules do not know."""
+    """Raise `HandError` for arguments of `score` that contradict each other or that these rules do not know."""
     for names, is_valid, what in _TYPES:
         for name in names:
             if not is_valid(getattr(told, name)):
@@ -198,7 +198,7 @@ def _check_situation(rules: Rules, told: Any) -> None:
     }
     for name, is_unknown in unknown.items():
         if is_unknown:
-            raise HandError(f"{rules.name} knows no {name}")
+            raise HandError(f"{rules.name} does not use {name}")
     if told.running_points is not None and not are_points(told.running_points, rules.seats):
         raise HandError(
             f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
@@ -242,7 +242,7 @@ def _wind_number(name: str, text: str) -> int:
 
 
 def _read_melds(rules: Rules, told: Any) -> list[list[Meld]]:
-    """The melds of each seat; `HandError` for those that nobody could have made."""
+    """Return the melds of each seat; raise `HandError` for melds that nobody could have made."""
     texts: list[Sequence[str]] = [()] * rules.seats
     texts[told.seat] = told.melds
     others = {} if told.other_melds is None else told.other_melds
@@ -276,7 +276,7 @@ def _read_melds(rules: Rules, told: Any) -> list[list[Meld]]:
 
 
 def _read_tiles(rules: Rules, told: Any, melds: list[Meld]) -> list[int]:
-    """The concealed kinds with the winning tile."""
+    """Return the concealed kinds with the winning tile."""
     concealed = parse_tiles(told.hand)
     wanted = rules.hand_size - 3 * len(melds)
     if told.winning_tile is None and told.source != Source.FLOWERS.word:
@@ -308,14 +308,14 @@ def _wild_kind(rules: Rules, wild: str | None) -> int:
     return kind
 
 
-# --- What there can be ------------------------------------------------------------------------------------------------
+# --- Checking the tiles -----------------------------------------------------------------------------------------------
 
 
 def _check_tiles(rules: Rules, told: Any, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]]) -> None:
-    """`HandError` for tiles that cannot lie where they are said to lie."""
+    """Raise `HandError` for tiles that cannot lie where they are said to lie."""
     flowers = parse_tiles(told.flowers)
     if any(not rules.flower_kinds[kind] for kind in flowers):
-        raise HandError(f"flowers={told.flowers!r} names tiles that are no flowers in {rules.name}")
+        raise HandError(f"flowers={told.flowers!r} names tiles that are not flowers in {rules.name}")
     melded = [kind for owner in melds for meld in owner for kind in meld.tiles]
     known = [*concealed, *melded, *flowers, *parse_tiles(told.turned_up)]
     known += _discarded(rules, told, wild) + _indicator(rules, told, tile, wild)
@@ -338,7 +338,7 @@ def _check_tiles(rules: Rules, told: Any, concealed: list[int], tile: int, wild:
 
 
 def _discarded(rules: Rules, told: Any, wild: int) -> list[int]:
-    """Tiles that the winner has discarded, as far as the circumstances say."""
+    """Return the tiles that the winner has discarded, as far as the circumstances say."""
     discarded = []
     for item in rules.circumstances:
         number = int(told.circumstances.get(item.name, 0))
@@ -351,7 +351,7 @@ def _discarded(rules: Rules, told: Any, wild: int) -> list[int]:
 
 
 def _indicator(rules: Rules, told: Any, tile: int, wild: int) -> list[int]:
-    """The tile turned up at the deal, where the wild kind leaves no doubt about it; it may be the winning tile."""
+    """Return the tile turned up at the deal, if the wild kind determines it and it has not become the winning tile."""
     for item in rules.circumstances:
         if item.sets == "opening" and told.circumstances.get(item.name, False):
             if tile != wild:
@@ -364,7 +364,7 @@ def _indicator(rules: Rules, told: Any, tile: int, wild: int) -> list[int]:
     return [int(leads[0])] if len(leads) == 1 else []
 
 
-# --- As a batch of one win --------------------------------------------------------------------------------------------
+# --- The description as a batch of one win ----------------------------------------------------------------------------
 
 
 def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]]) -> Wins:
@@ -381,7 +381,7 @@ def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: in
     turned_up = parse_tiles(told.turned_up)
     if len(turned_up) > rules.turned_up_after_win:
         raise HandError(f"turned_up names {len(turned_up)} tiles; {rules.name} turns up {rules.turned_up_after_win}")
-    turned_up += [NO_TILE] * (rules.turned_up_after_win - len(turned_up))  # those that the wall no longer had
+    turned_up += [NO_TILE] * (rules.turned_up_after_win - len(turned_up))  # those that were no longer in the wall
     said = {item.sets for item in rules.circumstances if told.circumstances.get(item.name)}
     shown = [kind for listed in melds for meld in listed for kind in meld.tiles]
     return Wins(
@@ -415,5 +415,5 @@ def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: in
 
 
 def _one(value: Any, dtype: Any = np.int8) -> Any:
-    """[1, ...] an array with one entry."""
+    """Return an array with one entry: [1, ...]."""
     return np.array([value], dtype)

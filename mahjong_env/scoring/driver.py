@@ -1,4 +1,4 @@
-"""From shapes to readings, to rows, to what the best reading is worth, to who pays: one way for all variants.
+"""The scoring of all variants: from shapes to readings, to rows, to the worth of the best reading, to who pays.
 
 `ScoredRules` are rules whose scoring is declared: shapes, rows, restrictions, how values combine, and who pays. Whether
 a hand may win (`legal`) and what it is worth (`score`) both follow from these declarations.
@@ -24,7 +24,7 @@ from mahjong_env.scoring.set_counts import FactCounts, SetCounts
 from mahjong_env.scoring.wins import Scores, Source, Wins
 
 _INCOMPLETE = 1
-"""The index in `reasons` of hands that are not complete; restrictions follow."""
+"""The index in `reasons` of hands that are not complete; the restrictions follow it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,64 +32,64 @@ class ScoredRules(Rules):
     """Rules whose scoring is declared."""
 
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR,)
-    """The shapes of complete hands; of readings worth the same, those of an earlier shape are taken."""
+    """The shapes of complete hands; among readings worth the same, one of an earlier shape is taken."""
     rows: ClassVar[tuple[Row, ...]] = ()
     restrictions: ClassVar[tuple[Restriction, ...]] = ()
     """Restrictions on complete hands; the first one that leaves no reading is the reason given."""
     arithmetic: ClassVar[Arithmetic] = Arithmetic()
-    """The way from rows to points; by itself all entries add up."""
+    """The way from rows to points; by default all entries are added up."""
     payment: ClassVar[Payment] = Payment()
     share: ClassVar[Share] = Share()
-    """What each other player owes, were all to pay; by itself the points of the hand."""
+    """What each other player owes if all pay; by default the points of the hand."""
     limits: ClassVar[tuple[Limit, ...]] = ()
-    """What changes payments after everything else, in this order."""
+    """The limits that change payments after everything else, in this order."""
 
     # --- How values combine, and who pays: what variants answer -----------------------------------------------------
 
     def readings_without_tiles(self, wins: Wins, which: Games) -> Readings | None:
-        """The readings of those of some hands ([k] indices) that win whatever their tiles, as by exposed flowers."""
+        """Return the readings of hands ([k] indices) that win whatever their tiles are, as by exposed flowers."""
         return None
 
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
-        """[m, rows] entries that count, where not all rows that hold count together.
+        """Return [m, rows] the entries that count, where not all rows that hold count together.
 
-        ``counts`` [m, rows] are the entries of each row, ``values`` [m, rows] what one entry is worth, [1, rows] where
-        that is the same for all hands.
+        ``counts`` [m, rows] are the entries of each row, ``values`` [m, rows] what one entry is worth, or [1, rows]
+        where that is the same for all hands.
         """
         return counts
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """[m] the value of the rows of each reading together, by `arithmetic`."""
+        """Return [m] the value of the rows of each reading together, by `arithmetic`."""
         return self.arithmetic.worth(counts, values)
 
     def points(self, worth: Int64Array) -> Int64Array:
-        """[n] the value of hands whose best reading is worth so much, by `arithmetic`."""
+        """Return [n] the points of hands whose best reading has this worth, by `arithmetic`."""
         return self.arithmetic.points(self, worth)
 
     def shares(self, wins: Wins, points: Int64Array) -> Any:
-        """[n] or [n, S] the share that each other player owes for hands of these points, were all to pay."""
+        """Return [n] or [n, S] the share that each other player owes for hands of these points if all pay."""
         return self.share.owed(wins, points)
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array | None:
-        """[n] the seat that pays the shares of all, no matter who gave the tile; -1 for none, None: never any.
+        """Return [n] the seat that pays all shares no matter who gave the tile (-1: none); None if no hand has one.
 
         ``counts`` [n, rows] are the entries of the rows that the hands score.
         """
         return None
 
-    # --- What follows -----------------------------------------------------------------------------------------------
+    # --- What follows from these declarations -----------------------------------------------------------------------
 
     @cached_property
     def _table(self) -> _Table:
         return _Table(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickled are the knobs alone: what follows from them is worked out anew."""
+        """Return the knobs, which are all that is pickled; what follows from them is worked out anew."""
         return self.knobs
 
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the restrictions
-        """Reasons why a hand may not win, in words."""
+        """The reasons why a hand may not win, in words."""
         return (
             "",
             "the tiles are not a complete hand",
@@ -97,7 +97,7 @@ class ScoredRules(Rules):
         )
 
     def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
-        """[...] fewest tiles that the nearest of the shapes lacks."""
+        """Return [...] the fewest tiles that the nearest of the shapes lacks."""
         tiles = Concealed.of(codes, wilds, melds)
         short = self.shapes[0].short_of(tiles)
         all_melded = len(self.shapes) > 1 and np.count_nonzero(melds) == np.size(melds)
@@ -107,7 +107,7 @@ class ScoredRules(Rules):
         return short
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
-        """The same for one hand in plain numbers, if all shapes know it."""
+        """Return `tiles_short` for one hand in plain numbers; None unless all shapes provide it."""
         every = [shape.short_of_one for shape in self.shapes if shape.short_of_one is not None]
         if len(every) < len(self.shapes):
             return None
@@ -125,10 +125,10 @@ class ScoredRules(Rules):
         return short
 
     def legal(self, wins: Wins) -> BoolArray:
-        """[n] whether complete hands may win.
+        """Return [n] whether complete hands may win.
 
-        Most hands are decided without reading them: by restrictions that nothing waives, by there being no other
-        restriction, or by a row that is known to waive them. The others are read.
+        Most hands are decided without reading them: by a restriction that nothing waives, by the absence of other
+        restrictions, or by a row that is known to waive them. The others are read.
         """
         wins.rules = self
         table = self._table
@@ -141,7 +141,7 @@ class ScoredRules(Rules):
         return legal
 
     def taken(self, wins: Wins) -> Taken:
-        """Read hands, and take the reading of each that is worth most."""
+        """Read hands, and take for each the reading that is worth most."""
         wins.rules = self
         n, table = len(wins), self._table
         readings = table.read(wins, np.arange(n))
@@ -163,7 +163,7 @@ class ScoredRules(Rules):
         return self._table.judges_by_score
 
     def score_and_judge(self, wins: Wins, asked: Wins) -> tuple[Scores, BoolArray]:
-        """Read and price them all at once where judging takes that."""
+        """Score wins and judge other hands, reading and pricing them all together if judging requires it."""
         if not self.judges_by_score:
             return super().score_and_judge(wins, asked)
         wins.rules, n = self, len(wins)
@@ -171,7 +171,7 @@ class ScoredRules(Rules):
         return self._scores(wins, taken._replace(reason=taken.reason[:n], best=taken.best[:n])), taken.best[n:] >= 0
 
     def _scores(self, wins: Wins, taken: Taken) -> Scores:
-        """What hands score by the readings that are taken of them."""
+        """Return what hands score by the readings that are taken of them."""
         n, legal, best = len(wins), taken.best >= 0, taken.best
         row_count, value = np.zeros((n, len(self.rows)), np.int8), np.zeros(n, np.int64)
         row_count[legal] = taken.counts.take(best[legal], axis=0)
@@ -195,19 +195,19 @@ class Taken(NamedTuple):
     """The readings of n hands, and which of them are taken."""
 
     readings: Readings
-    free: Games | None  # [m] the numbers of the readings that no restriction refuses, among all; None: all of them
+    free: Games | None  # [m] the numbers of the readings that no restriction refuses, among all; None for all of them
     counts: Int8Array  # [m, rows] their entries
     worth: Int64Array  # [m]
     reason: Int8Array  # [n] index in `ScoredRules.reasons`
-    best: Games  # [n] which of the m is taken, -1 for hands that may not win
+    best: Games  # [n] which of the m readings is taken, -1 for hands that may not win
 
     def reading_of(self, hand: int) -> int:
-        """The number of the reading that is taken of a hand that may win."""
+        """Return the number of the reading that is taken of a hand that may win."""
         return int(self.best[hand] if self.free is None else self.free[self.best[hand]])
 
 
 def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Array:
-    """[n] indices in `ScoredRules.reasons`: the first restriction that leaves a hand no reading, 0 where none does.
+    """Return [n] the first restriction that leaves a hand no reading, as an index in `reasons`; 0 where none does.
 
     ``owner`` [m] are the hands that readings belong to; ``refused`` is [restrictions, m].
     """
@@ -225,7 +225,7 @@ def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Arr
 
 
 class _Table:
-    """The rows and restrictions of some rules, with their knobs, sorted by how they are asked."""
+    """The rows and restrictions of some rules, with their knobs, sorted by how they are evaluated."""
 
     def __init__(self, rules: ScoredRules) -> None:
         self.rules = rules
@@ -236,7 +236,7 @@ class _Table:
             self.fixed_values = self.fixed_values.astype(np.int32)
         self.by_hand = [(column, row.value) for column, row in enumerate(rows) if isinstance(row.value, ByHand)]
         self.preference = np.array([row.preference for row in rows], np.int64)
-        # A row that is replaced replaces nothing: those that none replaces go first.
+        # A row that is itself replaced replaces nothing, so the rows that none replaces go first.
         order = list(TopologicalSorter({row.name: row.replaces for row in rows}).static_order())[::-1]
         replacing = [(self.column_of[name], rows[self.column_of[name]].replaces) for name in order]
         self.replacing = [(column, np.array(self.columns_of(replaced))) for column, replaced in replacing if replaced]
@@ -290,14 +290,14 @@ class _Table:
     # --- Reading and pricing ------------------------------------------------------------------------------------------
 
     def values(self, wins: Wins) -> Any:
-        """[n, rows] the value of one entry of each row."""
+        """Return [n, rows] the value of one entry of each row."""
         values = self.fixed_values[None].repeat(len(wins), axis=0)
         for column, value in self.by_hand:
             values[:, column] = value.value(wins)
         return values
 
     def read(self, wins: Wins, which: Games) -> Readings:
-        """All readings of some hands ([k] indices), shape by shape."""
+        """Return all readings of some hands ([k] indices), shape by shape."""
         with_tile = which.compress(wins.source.take(which) != int(Source.FLOWERS))
         all_melded = wins.own_melds.take(with_tile).all()
         shapes = [shape for shape in self.rules.shapes if not (shape.concealed and all_melded)]
@@ -318,13 +318,13 @@ class _Table:
         return found
 
     def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
-        """[m, rows] entries that count, and [m] what they are worth."""
+        """Return [m, rows] the entries that count, and [m] what they are worth."""
         values = part.of(part.wins.once(self.values)) if self.by_hand else self.fixed_values[None]
         counts = self.rules.rows_that_count(self._settled(self._count(part)), values)
         return counts, self.rules.worth(counts, values)
 
     def _count_per_hand(self, wins: Wins) -> Int8Array:
-        """[n, rows] entries of rows that do not depend on how the tiles are read."""
+        """Return [n, rows] the entries of rows that do not depend on how the tiles are read."""
         counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
         for column, row in self.per_hand.items():
             counts[:, column] = row(wins)
@@ -333,7 +333,7 @@ class _Table:
         return counts
 
     def _count(self, part: Readings) -> Int8Array:
-        """[m, rows] entries of all rows, before any is replaced."""
+        """Return [m, rows] the entries of all rows, before any is replaced."""
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
         for column, row in self.per_reading.items():
             if row.shape is None or row.shape in part.shapes:
@@ -348,7 +348,7 @@ class _Table:
         return counts
 
     def _settled(self, counts: Int8Array) -> Int8Array:
-        """The same without rows that are replaced, and with rows that hold where others do not."""
+        """Remove rows that are replaced from the entries, add rows that hold where others do not, and return them."""
         if self.replacing:
             are_there: list[bool] = np.asarray(counts.any(axis=0)).tolist()
             for column, replaced in self.replacing:
@@ -359,7 +359,7 @@ class _Table:
         return counts
 
     def rank(self, worth: Int64Array, counts: Int8Array) -> Int64Array:
-        """[m] numbers that order readings: by what they are worth, and by the preference of rows among equals."""
+        """Return [m] numbers that order readings: by worth, and among equals by the preference of their rows."""
         if not self.preference.any():
             return worth
         return worth * (self.preference.sum() + 1) + (counts > 0) @ self.preference
@@ -367,7 +367,7 @@ class _Table:
     # --- Restrictions -------------------------------------------------------------------------------------------------
 
     def refused(self, part: Readings) -> BoolArray:
-        """[restrictions, m] which readings each restriction refuses."""
+        """Return [restrictions, m] which readings each restriction refuses."""
         refused = np.ones((len(self.rules.restrictions), len(part)), np.bool_)
         for number, restriction in enumerate(self.rules.restrictions):
             if restriction.per_hand is not None:
@@ -383,7 +383,7 @@ class _Table:
         return refused
 
     def _waived(self, part: Readings, number: int) -> Any:
-        """[m] readings with a row that waives a restriction."""
+        """Return [m] whether readings have a row that waives a restriction."""
         if "priced" in part.__dict__:
             return part.counts[:, self.waives[number]].any(axis=1)
         waived = part.of(self._waived_by_hand(part.wins, number))
@@ -393,7 +393,7 @@ class _Table:
         return waived
 
     def _waived_by_hand(self, wins: Wins, number: int) -> BoolArray:
-        """[n] hands with a row that waives a restriction and does not depend on how they are read."""
+        """Return [n] whether hands have a row that waives a restriction and does not depend on how they are read."""
         waived = np.zeros(len(wins), np.bool_)
         for column in self.waiving_hands:
             if self.waives[number, column]:
@@ -401,7 +401,7 @@ class _Table:
         return waived
 
     def unrestricted(self, wins: Wins) -> BoolArray:
-        """[n] hands without a restriction that nothing waives."""
+        """Return [n] whether hands are free of the restrictions that nothing waives."""
         legal = np.ones(len(wins), np.bool_)
         for restriction in self.rules.restrictions:
             if restriction.per_hand is not None and not restriction.asks_readings and not restriction.waived_by:
@@ -409,10 +409,11 @@ class _Table:
         return legal
 
     def decide_unread(self, wins: Wins, legal: BoolArray) -> Games:
-        """Take the hands out of ``legal`` [n] that no reading can win; [k] the hands that have to be read.
+        """Take hands out of ``legal`` [n] that cannot win in any reading; return [k] the hands that have to be read.
 
-        ``legal`` are the hands without a restriction that nothing waives. A reading may refuse the hands in
-        ``concerned``, by number of the restriction; of those in ``certain`` it refuses every one, as far as is known.
+        ``legal`` are the hands that are free of the restrictions that nothing waives. Below, ``concerned`` has for each
+        other restriction the hands some of whose readings it may refuse, and ``certain`` those of which it refuses
+        every reading, as far as is known.
         """
         concerned, certain = {}, {}
         for number, restriction in enumerate(self.rules.restrictions):

@@ -14,12 +14,12 @@ from mahjong_env.scoring.wins import Wins
 
 
 def suits_present(tiles: Int8Array) -> BoolArray:
-    """[n, 4] whether there are tiles of each suit, and honours."""
+    """Return [n, 4] whether there are tiles of each suit, and honours."""
     return encode(tiles) > 0  # a code is 0 where there are none
 
 
 class SuitRows(NamedTuple):
-    """Which hands are of one suit, or of none; [n] each, and no hand is two of them."""
+    """Which hands are of one suit, or of honours only: [n] each, and no hand is two of them."""
 
     pure: BoolArray  # one suit, no honours (清一色 qīng yī sè)
     mixed: BoolArray  # one suit and honours (混一色 hùn yī sè)
@@ -27,7 +27,7 @@ class SuitRows(NamedTuple):
 
 
 def suit_rows(present: BoolArray) -> SuitRows:
-    """The suit rows of hands, from `suits_present`."""
+    """Return the suit rows of hands, from `suits_present`."""
     one, two, three, honours = present.T
     suits = one + two.astype(np.int8) + three
     one_suit = suits == 1
@@ -35,7 +35,7 @@ def suit_rows(present: BoolArray) -> SuitRows:
 
 
 def suits_of(wins: Wins) -> SuitRows:
-    """Which hands are of one suit, or of none, wild tiles being the tiles that they are; [n] each."""
+    """Return which hands are of one suit, or of honours only, with wild tiles as the tiles that they are."""
     return wins.once(_suits_of)
 
 
@@ -44,7 +44,7 @@ def _suits_of(wins: Wins) -> SuitRows:
 
 
 def open_melds(wins: Wins) -> Int8Array:
-    """[n] the number of the winner's chows, pungs, exposed and added kongs, all of which were claimed."""
+    """Return [n] the number of the winner's chows, pungs, exposed and added kongs, all of which were claimed."""
     return wins.once(_open_melds)
 
 
@@ -53,7 +53,7 @@ def _open_melds(wins: Wins) -> Int8Array:
 
 
 def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
-    """[n] the number of the winner's melds of these types."""
+    """Return [n] the number of the winner's melds of these types."""
     counts = wins.melded.types[:, types[0]]
     for meld_type in types[1:]:
         counts = counts + wins.melded.types[:, meld_type]
@@ -61,19 +61,19 @@ def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
 
 
 def is_closed(wins: Wins) -> BoolArray:
-    """[n] nothing was claimed: concealed kongs are the only melds (门清 mén qīng)."""
+    """Return [n] whether nothing was claimed, so that concealed kongs are the only melds (门清 mén qīng)."""
     return open_melds(wins) == 0
 
 
 def on_kong_draw(wins: Wins) -> BoolArray:
-    """[n] self-drawn with the replacement tile of a kong (杠上开花 gàng shàng kāi huā)."""
+    """Return [n] whether the win was self-drawn with the replacement tile of a kong (杠上开花 gàng shàng kāi huā)."""
     return wins.drawn & (wins.kong_draws > 0)
 
 
 def waits_for_one(wins: Wins) -> BoolArray:
-    """[n] before the winning tile came, exactly one kind completed the hand (独听 dú tīng), in any shape.
+    """Return [n] whether exactly one kind completed the hand before the winning tile came (独听 dú tīng), in any shape.
 
-    Kinds of which the player himself holds all four, melds included, do not count. For hands without wild tiles.
+    Kinds of which the player holds all four, melds included, do not count. This is for hands without wild tiles.
     """
     codes, before = kinds_tried(wins)
     held = before + wins.melded.tiles + wins.melded.kongs
@@ -82,16 +82,16 @@ def waits_for_one(wins: Wins) -> BoolArray:
 
 
 def tiles_before(wins: Wins) -> Int8Array:
-    """[n, 34] the concealed tiles before the winning one came."""
+    """Return [n, 34] the concealed tiles before the winning one came."""
     before = wins.counts.copy()
     before[np.arange(len(wins)), wins.winning_tile] -= wins.winning_tile >= 0  # none in a win by flowers
     return before
 
 
 def kinds_tried(wins: Wins) -> tuple[Int32Array, Int8Array]:
-    """[n, 34, 4] codes of the concealed tiles before the winning one, with one tile of each kind; and [n, 34] they.
+    """Return [n, 34, 4] codes of the tiles before the winning one with one more of each kind, and [n, 34] those tiles.
 
-    A kind of which there are four is left as it is. For hands without wild tiles.
+    A kind of which four are concealed gets no further tile. This is for hands without wild tiles.
     """
     n, before = len(wins), tiles_before(wins)
     codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come

@@ -1,4 +1,4 @@
-"""Payments for a win: the ways that variants know, by name, and the arithmetic that they share."""
+"""Payments for a win: the ways to pay that variants choose from, and the arithmetic that they share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from mahjong_env.scoring.wins import Wins
 
 
 class Payer(Enum):
-    """Ways to pay the winner. The giver discarded the tile, or was robbed of it; a share is owed by each if all pay."""
+    """The ways to pay the winner.
+
+    The giver discarded the winning tile, or was robbed of it. A share is what each other player owes if all pay.
+    """
 
     ALL_PAY = "every other player pays a share"
     GIVER_PAYS = "the player who gave the tile pays a share, the others nothing"
@@ -32,7 +35,7 @@ class Payment:
     flowers: Payer | ByKnob = Payer.ALL_PAY
 
     def by_source(self, rules: Rules) -> Payers:
-        """The payers under these rules."""
+        """Return the payers under these rules."""
         said = (self.draw, self.discard, self.robbed_kong, self.flowers)  # in the order of `Source`
         chosen = [payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said]
         return Payers(
@@ -44,17 +47,17 @@ class Payment:
 class Payers(NamedTuple):
     """The payers, by `Source`."""
 
-    all_pay: BoolArray  # [4] every other player pays his share
+    all_pay: BoolArray  # [4] every other player pays a share
     for_all: BoolArray  # [4] one player pays the shares of all
 
 
 def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = None) -> Int64Array:
-    """[n, S] the amount that each seat owes the winner.
+    """Return [n, S] the amount that each seat owes the winner.
 
     Args:
-        payers: `Payment.by_source`.
+        payers: the result of `Payment.by_source`.
         wins: the n wins.
-        shares: [n] or [n, S] the share of each player, were all to pay.
+        shares: [n] or [n, S] the share of each player if all pay.
         liable: [n] the seat that pays the shares of all whatever the source (full responsibility, 包 bāo), -1 for
             nobody.
     """
@@ -70,9 +73,9 @@ def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = Non
 
 
 def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
-    """[n, S] int32 payments that sum to zero: everyone who pays (``payers`` [n, S]), pays ``amount`` to the winner.
+    """Return [n, S] int32 payments that sum to zero: each of the ``payers`` [n, S] pays ``amount`` to the winner.
 
-    ``amount`` is [n] or [n, S], ``winner`` [n] the table seat, who never pays.
+    ``amount`` is [n] or [n, S], ``winner`` [n] the table seat, which never pays.
     """
     amount = np.asarray(amount)
     payments = payers * (-amount[:, None] if amount.ndim == 1 else -amount).astype(np.int32)
@@ -83,10 +86,10 @@ def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
 
 
 def everyone(wins: Wins) -> BoolArray:
-    """[n, S] all seats but the winner's."""
+    """Return [n, S] True for all seats but the winner's."""
     return np.arange(wins.num_melds.shape[1]) != wins.seat[:, None]
 
 
 def only(wins: Wins, seat: Any) -> BoolArray:
-    """[n, S] one seat a win; nobody where the seat is -1."""
+    """Return [n, S] True for one seat in each win, and for nobody where the seat is -1."""
     return np.arange(wins.num_melds.shape[1]) == np.asarray(seat)[:, None]

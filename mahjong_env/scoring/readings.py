@@ -1,4 +1,4 @@
-"""Shapes of complete hands, and the ways to read hands in them: what rows are asked of."""
+"""Shapes of complete hands, and the ways to read hands in them, on which rows are evaluated."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from mahjong_env.scoring.patterns import SuitRows, count_melds, suit_rows, suits
 from mahjong_env.scoring.wins import Wins
 
 _UP_TO_A_RUN = np.arange(3, dtype=np.int8)[:, None]
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
 
 
 @dataclass
 class Concealed(Answers):
-    """Concealed tiles, as shapes are asked about them."""
+    """Concealed tiles, in the form in which shapes are asked about them."""
 
     codes: Int32Array  # [..., 4] of the tiles without wild ones
     summaries: UInt32Array  # [..., 4] `suit_summaries` of the codes
@@ -44,16 +44,16 @@ class Concealed(Answers):
 
     @classmethod
     def of(cls, codes: Int32Array, wilds: Any, melds: Any) -> Concealed:
-        """Look the codes up."""
+        """Look up what is known of the codes."""
         summaries = suit_summaries(codes)
         return cls(codes, summaries, sum_summaries(summaries), wilds, melds)
 
 
 ShortOf = Callable[[Concealed], Int8Array]
-"""[...] tiles that a shape lacks, wild ones counted as lacking."""
+"""A function that returns [...] the tiles that a shape lacks, with wild ones counted as lacking."""
 
 ShortOfOne = Callable[[tuple[int, int, int, int], int, int, int], int]
-"""The same of one hand in plain numbers, from its codes, the two numbers of `sum_of_one` and the wild tiles held."""
+"""The same for one hand in plain numbers: its codes, the two numbers of `sum_of_one`, and the wild tiles held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +61,14 @@ class Shape:
     """A shape that complete hands may have.
 
     Attributes:
-        name: in words.
-        short_of: fewest tiles that are lacking (see `Rules.tiles_short`).
-        read: every reading of some hands ([k] indices) in this shape, in parts that keep those of a hand together;
-            None: one reading of each hand that has it, as no row asks how the tiles are read.
+        name: the name in words.
+        short_of: the fewest tiles that are lacking (see `Rules.tiles_short`).
+        read: returns every reading of some hands ([k] indices) in this shape, in parts that keep the readings of a hand
+            together; None for one reading of each hand that has the shape, where no row asks how the tiles are read.
         concealed: whether nothing may be melded.
-        short_of_one: the same as ``short_of`` for one hand in plain numbers, without melds if it is concealed; None:
-            small batches are played as large ones.
-        alone: whether no hand that has it has a shape that is not ``alone`` too.
+        short_of_one: the same as ``short_of`` for one hand in plain numbers, which has no melds if the shape is
+            concealed; if it is None, small batches are played like large ones.
+        alone: whether a hand with this shape can have no other shape, except one that is ``alone`` too.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Shape:
     alone: bool = False
 
     def readings(self, wins: Wins, which: Games) -> list[Readings]:
-        """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
+        """Return the readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
         if self.read is not None:
             return self.read(self, wins, which)
         tiles = Concealed(wins.codes, wins.suit_summaries, wins.sum_of_summaries, wins.jokers, wins.own_melds)
@@ -87,15 +87,17 @@ class Shape:
 
 
 class Readings(Answers):
-    """m ways to read hands; ``owner`` [m] says which hand is read. Those of one hand in one shape lie side by side.
+    """m ways to read hands; those of one hand in one shape lie side by side.
 
     Attributes:
-        shapes: in which hands are read, each once; `in_shape` says which of the readings are in which.
+        wins: the hands.
+        owner: [m] which hand is read.
+        shapes: the shapes in which hands are read, each once; `in_shape` says which of the readings are in which.
         has_sets: [m] whether a reading has sets and a pair, or one answer for all.
     """
 
     price: Callable[[Readings], tuple[Int8Array, Int64Array]]
-    """Counts the rows of these readings and says what they are worth."""
+    """The function that counts the rows of these readings and says what they are worth."""
 
     def __init__(
         self, wins: Wins, shape: Shape, owner: Games, sets: Sets | None = None, suits: SuitRows | None = None
@@ -108,7 +110,7 @@ class Readings(Answers):
 
     @classmethod
     def join(cls, parts: list[Readings]) -> Readings:
-        """All readings of several parts, each in one shape, one after the other."""
+        """Return all readings of several parts, each in one shape, one after the other."""
         if len(parts) == 1:
             return parts[0]
         first, sizes = parts[0], [len(part) for part in parts]
@@ -127,17 +129,17 @@ class Readings(Answers):
         return len(self.owner)
 
     def in_shape(self, shape: Shape) -> Any:
-        """[m] whether readings are in a shape, or one answer for all."""
+        """Return [m] whether readings are in a shape, or one answer for all."""
         if shape not in self.shapes:
             return False
         return len(self.shapes) == 1 or self._shape == self.shapes.index(shape)
 
     def shape_of(self, reading: int) -> Shape:
-        """The shape of one of them."""
+        """Return the shape of one reading."""
         return self.shapes[0] if len(self.shapes) == 1 else self.shapes[self._shape[reading]]
 
     def of(self, per_hand: Any) -> Any:
-        """[m, ...] values of hands [n, ...], repeated for each of their readings."""
+        """Return [m, ...] values of hands [n, ...], repeated for each of their readings."""
         return per_hand.take(self.owner, axis=0)
 
     @lazy
@@ -150,7 +152,7 @@ class Readings(Answers):
 
     @lazy
     def sets(self) -> Sets:
-        """The sets and the pair of the concealed tiles; none in other shapes, where wild tiles are what they are."""
+        """The sets and the pair of the concealed tiles; none in other shapes, where wild tiles stand for themselves."""
         if self._sets is not None:
             return self._sets
         none = np.zeros((len(self), NUM_KINDS), np.int8)
@@ -173,12 +175,12 @@ class Readings(Answers):
 
     @property
     def all_pungs(self) -> BoolArray:
-        """[m] every set is a triplet or kong."""
+        """[m] whether every set is a triplet or kong."""
         return np.asarray(~np.logical_or.reduce(self.runs, axis=1) & self.has_sets)
 
     @property
     def all_runs(self) -> BoolArray:
-        """[m] every set is a run."""
+        """[m] whether every set is a run."""
         return np.asarray(~np.logical_or.reduce(self.triplets, axis=1) & self.has_sets)
 
     @lazy
@@ -192,8 +194,8 @@ class Readings(Answers):
     def concealed_pungs(self) -> Int8Array:
         """[m] triplets and concealed kongs that no other player's tile has completed.
 
-        A winning tile of another player that also fits a concealed run of the reading completes that run, and three
-        others of its kind are concealed.
+        If the winning tile of another player also fits a concealed run of the reading, it completes that run, and the
+        triplet of its kind counts as concealed.
         """
         wins = self.wins
         index = np.arange(len(self)) * NUM_KINDS + self.of(wins.winning_tile)
@@ -210,12 +212,12 @@ class Readings(Answers):
 
     @lazy
     def suits(self) -> SuitRows:
-        """Which readings are of one suit, or of none; [m] each."""
+        """Which readings are of one suit, or of honours only; [m] each."""
         return suit_rows(suits_present(self.tiles)) if self._suits is None else self._suits
 
     @property
     def wilds_are_themselves(self) -> BoolArray:
-        """[m] no wild tile stands for another kind."""
+        """[m] whether no wild tile stands for another kind."""
         wilds, wild = self.of(self.wins.wilds), self.of(self.wins.wild)
         if self._sets is None:
             return np.ones(len(self), np.bool_)
@@ -227,7 +229,7 @@ class Readings(Answers):
 
 
 def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
-    """Every reading, for everything that wild tiles may stand for.
+    """Return every reading as sets and a pair, for everything that wild tiles may stand for.
 
     Hands of the same tiles that follow each other, such as the same win by a draw and on a discard, are read once.
     """
@@ -262,7 +264,7 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
 
 
 def _short_of_thirteen_orphans(tiles: Concealed) -> Int8Array:
-    """Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further."""
+    """Return the tiles lacking; a hand that lacks more than two beside its wild ones counts as impossible."""
     kinds = orphan_kinds(tiles.summaries, tiles.total)
     near = (kinds >= _NEARLY_ALL - tiles.wilds) & (tiles.melds == _NONE)
     if not np.count_nonzero(near):
@@ -298,12 +300,12 @@ THIRTEEN_ORPHANS = Shape(
 
 
 def best_readings(owner: Games, value: Int64Array | Int32Array, n: int) -> Games:
-    """[n] for each hand the reading of the highest value, the first of equals; -1 where a hand has none.
+    """Return [n] for each hand the reading of the highest value, the first of equals; -1 where a hand has none.
 
     ``owner`` [m] are the hands that readings belong to, ``value`` [m] what they are worth.
     """
     best = np.full(n, -1, np.intp)
-    # Where an owner is written several times, what is written last stays: the greatest value, its first reading.
+    # Where an owner is written several times, the last one written stays: the greatest value, in its first reading.
     order = len(owner) - 1 - np.argsort(value[::-1], kind="stable")
     best[owner.take(order)] = order
     return best

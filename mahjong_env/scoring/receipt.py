@@ -1,4 +1,4 @@
-"""Receipts: how a win adds up, from the reading that was priced to what each seat pays, for people to read."""
+"""Receipts: how a win adds up, from the reading that was priced to what each seat pays, written for people."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class Group:
     """A set, a pair or another part of a winning hand.
 
     Attributes:
-        kinds: its tiles; a wild tile is of the wild kind, in the place of what it stands for.
+        kinds: the kinds of its tiles; a wild tile appears as the wild kind, in the place of the tile that it stands
+            for.
         winning: the place of the winning tile among them, -1 where it lies in another group.
-        melded: whether it lies on the table.
+        melded: whether the group is a meld on the table.
     """
 
     kinds: tuple[int, ...]
@@ -34,21 +35,23 @@ class Group:
 
     @property
     def parts(self) -> tuple[list[int], ...]:
-        """The other tiles, then the winning one, if it is here."""
+        """The other tiles, then the winning one, if it is in this group."""
         others = [kind for place, kind in enumerate(self.kinds) if place != self.winning]
         return (others, [self.kinds[self.winning]]) if self.winning >= 0 else (others,)
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """How a win adds up. Texts are pairs, in English and Chinese.
+    """The receipt of a win: how its points add up, and what each seat pays.
+
+    Texts are pairs, in English and Chinese.
 
     Attributes:
-        rows: the rows scored, like ones together: (name, value of one entry, number of entries).
-        formula: the calculation of the points, as ``"(5 + 15 + 1) × 2 = 42"``; "" where the only row is worth them, or
-            a variant counts in a way of its own.
-        groups: the hand by its sets, in the reading that was priced.
-        shares: by seat, the calculation of what it pays; "" where that is the points, or nothing.
+        rows: the rows scored, with equal ones merged: (name, value of one entry, number of entries).
+        formula: the calculation of the points, as ``"(5 + 15 + 1) × 2 = 42"``; "" where the points are those of the
+            only row, or where the variant has its own way of counting.
+        groups: the hand split into its sets, in the reading that was priced.
+        shares: for each seat, the calculation of what it pays; "" where it pays just the points, or nothing.
     """
 
     rows: tuple[tuple[str, int | float, int], ...]
@@ -58,12 +61,12 @@ class Receipt:
 
 
 def folded(entries: Iterable[tuple[str, int | float]]) -> tuple[tuple[str, int | float, int], ...]:
-    """Rows scored, like ones together: (name, value of one entry, number of entries)."""
+    """Return the rows scored, with equal ones merged: (name, value of one entry, number of entries)."""
     return tuple((name, value, times) for (name, value), times in Counter(entries).items())
 
 
 def rows_text(entries: Iterable[tuple[str, int | float]], chinese: Mapping[str, str] | None = None) -> str:
-    """Rows scored with their values, as in "Closed Hand 2, Open Mouth 2 × 3"; ``chinese`` are other names to add."""
+    """Write out rows with their values, as in "Closed Hand 2, Open Mouth 2 × 3"; ``chinese`` has names to add."""
     others = chinese or {}
     return ", ".join(
         f"{name}{f' {others[name]}' if others.get(name) else ''} {value}{f' × {times}' if times > 1 else ''}"
@@ -72,7 +75,7 @@ def rows_text(entries: Iterable[tuple[str, int | float]], chinese: Mapping[str, 
 
 
 def receipt(scores: Scores, number: int) -> Receipt | None:
-    """The receipt of one of some wins; None where the variant's scoring is not declared."""
+    """Return the receipt of one of some wins; None where the variant's scoring is not declared."""
     rules = None if scores.wins is None else scores.wins.rules
     if scores.wins is None or not isinstance(rules, ScoredRules):
         return None
@@ -90,7 +93,7 @@ def receipt(scores: Scores, number: int) -> Receipt | None:
 
 
 def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple[Told, ...]:
-    """By seat, the calculation of what it pays: its share, or those of all; then what limits it."""
+    """Return for each seat the calculation of what it pays: its own share or those of all, then what limits it."""
     shares = everyone(win) * rules.shares(win, np.array([points])).reshape(1, -1)
     owes = owed(rules.payment.by_source(rules), win, shares, rules.liable(win, row_count))
     told = []
@@ -111,7 +114,7 @@ def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple
 
 
 def _concealed(win: Wins, readings: Readings, number: int) -> list[list[int]]:
-    """The concealed tiles: runs, triplets, the pair, and what is no set; by pairs in shapes that have no sets."""
+    """Return the concealed tiles: runs, triplets, the pair and other tiles; in shapes without sets, pairs."""
     if readings.shape_of(number) is SETS_AND_PAIR_AS_ONE:  # any reading is as good
         (readings,), number = SETS_AND_PAIR.readings(win, np.zeros(1, np.intp)), 0
     sets = readings.sets
@@ -131,7 +134,7 @@ def _concealed(win: Wins, readings: Readings, number: int) -> list[list[int]]:
 
 
 def _pairs(win: Wins) -> list[list[int]]:
-    """The concealed tiles by pairs, wild ones beside single ones; as one group where that leaves some single."""
+    """Return the concealed tiles as pairs, wild ones beside single ones; as one group where some stay single."""
     counts, wilds, wild = win.natural[0], int(win.jokers[0]), int(win.wild[0])
     pairs = [[kind] * 2 for kind in np.repeat(np.arange(NUM_KINDS), counts // 2).tolist()]
     single = np.flatnonzero(counts % 2).tolist()
@@ -141,7 +144,7 @@ def _pairs(win: Wins) -> list[list[int]]:
 
 
 def _with_winning_tile(groups: list[list[int]], tile: int) -> list[Group]:
-    """The groups in the order of their tiles, with the winning tile in the first that has it: in a run, if in any."""
+    """Sort the groups by their tiles, and mark the winning tile in the first that has it: in a run, if any has."""
     at = next((place for place, group in enumerate(groups) if tile in group), -1)
     found = [Group(tuple(group), group.index(tile) if place == at else -1) for place, group in enumerate(groups)]
     return sorted(found, key=lambda group: (len(group.kinds) == 2, group.kinds))

@@ -1,4 +1,4 @@
-"""Rows that count sets of some kinds, or facts about hands: all of them asked at once, by one product of matrices."""
+"""Rows that count sets of some kinds, or facts about hands: all are evaluated at once, by one product of matrices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mahjong_env.scoring.rows import Counted, Facts
 from mahjong_env.scoring.wins import Wins
 
 _BASE: Final = 8
-"""What is counted together are digits of one number, which is exact in single precision with up to seven of them."""
+"""The base of numbers whose digits are counts; up to seven digits are exact in single precision."""
 
 
 class SetCounts:
-    """Rows by what is counted for them.
+    """The rows that count sets and the pair (`Row.of_sets`).
 
     Attributes:
-        columns: the columns of the rows.
+        columns: the columns of the rows in the scoring table.
     """
 
     def __init__(self, rows: Mapping[int, tuple[tuple[Counted, ...], ...]]) -> None:
@@ -38,12 +38,12 @@ class SetCounts:
             for ask in self._others
         ]
         self._sets = np.concatenate([*by_kind[:2], *np.array(others, np.float32)[:, None]])
-        self._pair = np.append(by_kind[2], np.zeros_like(by_kind[2, :1]), axis=0)  # the last is that of no pair
+        self._pair = np.append(by_kind[2], np.zeros_like(by_kind[2, :1]), axis=0)  # the last row is for no pair
         self._wanted = np.array([_number(way) for way in ways], np.float32)
         self._first = np.cumsum([0, *(len(row) for row in rows.values())])[:-1]
 
     def hold(self, reading: Readings) -> BoolArray:
-        """[m, columns] whether readings have each row, as far as they have sets and a pair."""
+        """Return [m, columns] whether readings have each row; valid only for readings with sets and a pair."""
         others = [np.asarray(reading.once(ask))[:, None] for ask in self._others]
         sets = np.concatenate([reading.triplets, reading.runs, *others], axis=1, dtype=np.float32)
         holds = sets @ self._sets + self._pair.take(reading.pair, axis=0, mode="wrap") == self._wanted
@@ -51,7 +51,7 @@ class SetCounts:
 
 
 def _weights(way: tuple[Counted, ...]) -> NDArray[np.float32]:
-    """[3, 34] what triplets, runs and a pair of each kind add to the number of a way."""
+    """Return [3, 34] what triplets, runs and a pair of each kind add to the number of a way."""
     weights = np.zeros((3, NUM_KINDS), np.float32)
     for place, counted in enumerate(way):
         for row, kinds in zip(weights, counted[1:4], strict=True):
@@ -65,10 +65,10 @@ def _number(way: Sequence[Counted | Facts]) -> int:
 
 
 class FactCounts:
-    """Rows by the facts about hands that are counted for them.
+    """The rows that count facts about hands (`Row.of_facts`).
 
     Attributes:
-        columns: the columns of the rows.
+        columns: the columns of the rows in the scoring table.
     """
 
     def __init__(self, rows: Mapping[int, tuple[Facts, ...]]) -> None:
@@ -87,7 +87,7 @@ class FactCounts:
         self._wanted = np.array([_number(row) for row in rows.values()], np.float32)
 
     def hold(self, wins: Wins) -> BoolArray:
-        """[n, columns] whether hands have each row."""
+        """Return [n, columns] whether hands have each row."""
         are_there = wins.tiles.astype(np.float32) @ self._groups > 0
         flags = np.array([wins.once(flag) for flag in self._flags]).reshape(len(self._flags), len(are_there)).T
         facts = np.concatenate([are_there, wins.melded.types, flags], axis=1, dtype=np.float32)

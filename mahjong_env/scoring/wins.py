@@ -42,7 +42,7 @@ class Source(IntEnum):
 
     @classmethod
     def of_word(cls, word: str) -> Source:
-        """The source that `score` and outcomes call so."""
+        """Return the source that `score` and outcomes call by this word."""
         return next(source for source in cls if source.word == word)
 
 
@@ -52,7 +52,7 @@ _DRAW, _DISCARD, _ROBBED_KONG = (int(source) for source in (Source.DRAW, Source.
 
 
 def _of_winner(name: str) -> Any:
-    """[n, ...] the winner's part of an array [n, S, ...]."""
+    """Return a property with the winner's part [n, ...] of an array [n, S, ...]."""
 
     def part(wins: Wins) -> NDArray[Any]:
         by_seat = getattr(wins, name)
@@ -63,7 +63,7 @@ def _of_winner(name: str) -> Any:
 
 @dataclass
 class Wins(Answers):
-    """n wins (or hands that ask whether they may win), one a row.
+    """n wins, or hands of which it is asked whether they may win, one in each row.
 
     Axes: n wins, S seats, T 34 kinds, A 42 kinds, M melds, K marks. Everything is indexed by table seat.
     """
@@ -94,14 +94,14 @@ class Wins(Answers):
     points: Int32Array  # [n, S] running points before the hand
     floor: BoolArray  # [n] whether running points limit what is paid
     turned_up: Int8Array  # [n, X] tiles turned up after the win (Rules.turned_up_after_win), -1 where there is none
-    rules: Any = None  # by which they are scored, for rows that ask about knobs
+    rules: Any = None  # the rules by which they are scored, for rows that ask about knobs
 
     def __len__(self) -> int:
         """The number of wins."""
         return len(self.seat)
 
     def take(self, which: Any) -> Wins:
-        """Some of them: a boolean mask or indices, repeats allowed."""
+        """Return some of the wins; ``which`` is a boolean mask, or indices with repeats allowed."""
         index = np.asarray(which)
         index = index.nonzero()[0] if index.dtype == np.bool_ else index
         taken = Wins(*(getattr(self, name).take(index, axis=0) for name in _FIELDS))
@@ -110,31 +110,31 @@ class Wins(Answers):
 
     @classmethod
     def join(cls, parts: list[Wins]) -> Wins:
-        """All wins of several batches, one after the other."""
+        """Return all wins of several batches, one after the other."""
         if len(parts) == 1:
             return parts[0]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
-    # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
+    # What follows from the arrays is worked out once, so nothing in them may change after it has been asked for.
 
     @lazy
     def drawn(self) -> BoolArray:
-        """[n] by a tile drawn by oneself."""
+        """[n] whether the winner drew the winning tile."""
         return self.source == _DRAW
 
     @lazy
     def on_discard(self) -> BoolArray:
-        """[n] with a discard."""
+        """[n] whether the winning tile is a discard."""
         return self.source == _DISCARD
 
     @lazy
     def robbed_kong(self) -> BoolArray:
-        """[n] with the tile that another seat was adding to its pung."""
+        """[n] whether the winning tile is one that another seat was adding to its pung."""
         return self.source == _ROBBED_KONG
 
     @lazy
     def by_dealer(self) -> BoolArray:
-        """[n] the winner is the dealer."""
+        """[n] whether the winner is the dealer."""
         return self.seat == self.dealer
 
     @lazy
@@ -203,7 +203,7 @@ class Wins(Answers):
 
     @lazy
     def sum_of_summaries(self) -> UInt32Array:
-        """[n] their sum."""
+        """[n] the sum of the `suit_summaries`."""
         return sum_summaries(self.suit_summaries)
 
 
@@ -226,7 +226,7 @@ _MELDED_STARTS: Final = range(0, 4 * NUM_KINDS, NUM_KINDS)
 
 @cache
 def _melds() -> Int8Array:
-    """[types * 35, 142] a description of each meld: a row of `Melded` for each type and each kind from -1 on."""
+    """Return [types * 35, 142] a description of each meld: a row of `Melded` for each type and each kind from -1 on."""
     rows = np.zeros((_TYPES, NUM_KINDS + 1, 4 * NUM_KINDS + _TYPES), np.int8)
     for meld_type in MeldType:
         rows[meld_type, :, 4 * NUM_KINDS + meld_type] = 1
@@ -258,7 +258,7 @@ class Scores:
     wins: Wins | None = None  # what was scored
 
     def rows_of(self, win: int, rows: Sequence[Row]) -> list[tuple[str, int | float]]:
-        """The entries of one win in the order of the table: (row name, value); whole values are integers."""
+        """Return the entries of one win in the order of the table: (row name, value); whole values are integers."""
         entries: list[tuple[str, int | float]] = []
         count, value = self.row_count[win].tolist(), self.row_value[win].tolist()
         for row, times in enumerate(count):
@@ -272,12 +272,12 @@ def wins_from_state(rules: Rules, state: State, seats: Seats, tile: Any, source:
     """Describe wins that are possible in running games.
 
     Args:
-        rules: by which they are scored.
+        rules: the rules by which they are scored.
         state: the games.
         seats: [n] who would win; repeats of games allowed (several seats may want the same tile).
-        tile: [n] with which tile. It is added to the hand, except for draws, where it lies there already.
+        tile: [n] the winning tiles. Each is added to the hand, except for draws, where it is there already.
         source: where the tile comes from.
-        from_seat: [n] or -1.
+        from_seat: [n] the seats that give the tiles, or -1.
     """
     n, games = len(seats), seats.game
     nothing = np.zeros(n, np.int8)

@@ -1,1 +1,1 @@
-"""The state of a batch of games: every array, declared once, and what moves tiles in it."""
+"""The state of a batch of games: every array, declared once, and the methods that move tiles in them."""

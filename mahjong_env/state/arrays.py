@@ -1,4 +1,4 @@
-"""The state of a batch of games: every array, declared once, and the verbs that move tiles in them.
+"""The state of a batch of games: every array, declared once, and the methods (verbs) that move tiles in them.
 
 Allocation, copying, selecting games, snapshots and the privacy test are derived from the declarations.
 
@@ -12,13 +12,13 @@ Axes:
     L  public planes                        X  actions (109)
     R  discards of a seat                   E  what was laid open in a hand
 
-Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
-"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it
-what a seat sees.
+Seats count counter-clockwise: the next player is seat + 1. ``seen_by`` says who sees an array: "all"; "owner", the seat
+of the seat axis; "owner of turn", the seat whose turn it is; "asked", the seat to act; or "nobody".
+`observation.visibility` derives from it what a seat sees.
 
-Whose tiles are meant is said by `Seats` (`State.seats`): ``seats.of(state.hand)`` gathers the hands of some seats, and
-the verbs of `State` (`discard`, `lay_meld`, `remove_tiles`, ...) change them. The arrays themselves are ordinary ones:
-``state.hand[game, seat, kind]``.
+`Seats` (made by `State.seats`) says whose tiles are meant: ``seats.of(state.hand)`` gathers the hands of some seats,
+and the verbs of `State` (`discard`, `lay_meld`, `remove_tiles`, ...) change them. The arrays themselves are ordinary
+numpy arrays: ``state.hand[game, seat, kind]``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CLAIMED: Final = NUM_KINDS
 """The number added to a discard in `State.river` once it is claimed."""
 MAX_EXPOSED: Final = 60
 """More than can be laid open in a hand without a claim: 20 kongs, 36 flowers, and the end of the hand."""
-# The parts of a number in `State.exposed`; those who look add to the seat's, which has room for 7.
+# The parts of a number in `State.exposed`; observers add their offset to the part of the seat, which has room for 7.
 EXPOSED_SEAT, EXPOSED_EVENT, EXPOSED_WHAT = 2**8, 2**11, 2**16
 MAX_MARKS: Final = 4
 """Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
@@ -79,7 +79,7 @@ _LENGTHS: Final = {
 
 
 class Phase:
-    """The phase of a game: the decision that it waits for; the numbers of `State.phase`."""
+    """The phases of a game, by the decision that it waits for; the numbers of `State.phase`."""
 
     OVER: Final = 0
     """The game is over."""
@@ -96,9 +96,9 @@ class Phase:
 
 
 class Event:
-    """What can happen in a hand that all can see; those of melds are `MeldType`'s numbers.
+    """The events of a hand that all can see; those of melds have the numbers of `MeldType`.
 
-    A hand's list of them is `mahjong_env.View.events`.
+    `mahjong_env.View.events` lists those of a hand.
     """
 
     NOTHING: Final = 0
@@ -111,33 +111,33 @@ class Event:
     DISCARD: Final = 7
     FLOWER: Final = 8
     WIN: Final = 9
-    """With a tile of one's own."""
+    """A win with a tile of one's own."""
     WIN_FROM: Final = 10
-    """With a tile of another seat: its discard, or the tile that it adds to a pung."""
+    """A win with a tile of another seat: its discard, or the tile that it adds to a pung."""
     DRAWN_HAND: Final = 11
     """The hand ended without a winner."""
 
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
 _CLAIMED: Final = np.array(CLAIMED, np.int8)
-# [events, seats] entries of `State.exposed` that say nothing but the event and the seat, with the 1 of "kind + 1".
+# [events, seats] entries of `State.exposed` that hold only the event and the seat, with the 1 of "kind + 1".
 _EXPOSED_BY: Final = np.int32(EXPOSED_WHAT) + np.add.outer(
     np.arange(Event.DRAWN_HAND + 1, dtype=np.int32) * EXPOSED_EVENT, np.arange(4, dtype=np.int32) * EXPOSED_SEAT
 )
 _EXPOSED_WHAT = np.array(EXPOSED_WHAT, np.int32)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
+# By the seats at the table and a number: [number, S] that number of seats after each seat, in their order.
 _SEATS_AFTER: Final = {
     (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
     for seats in (3, 4)
     for number in range(1, seats + 1)
 }
 FEW_GAMES: Final = 16
-"""The largest batches that are played and observed in plain Python as well; in larger ones numpy is faster."""
+"""The largest batch that is played and observed in plain Python as well; in larger ones numpy is faster."""
 NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
-# How many tiles of the kinds from its lowest on a meld shows.
+# By the type of a meld: how many tiles it shows of each kind, from its lowest kind on.
 _TILES_OF_MELD: Final = {
     MeldType.CHOW: (1, 1, 1),
     MeldType.PUNG: (3,),
@@ -169,16 +169,16 @@ class State:
     dice: Int8Array = _array("B", np.int8, 0, "all")  # what the variant threw for this hand, 0 for nothing
     points: Int32Array = _array("BP", np.int32, 0, "all")
     floored: BoolArray = _array("B", np.bool_, 0, "all")  # running points may limit what is paid
-    person_at: Int8Array = _array("BS", np.int8, 0, "all")  # who sits there; all but rotations: the seat's own number
+    person_at: Int8Array = _array("BS", np.int8, 0, "all")  # who sits there; the seat's own number unless people move
 
     # The wall. Tiles are drawn at the front, replacements at the back; left = W - front - back - reserve.
     wall: Int8Array = _array("BW", np.int8, NO_TILE, "nobody")
     front: Int16Array = _array("B", np.int16, 0, "all")
     back: Int16Array = _array("B", np.int16, 0, "all")
     reserve: Int16Array = _array("B", np.int16, 0, "all")  # tiles that are never drawn
-    # Where seats have private walls (Rules.has_private_walls), what each has drawn from its own since the deal; what
-    # was dealt lies before them, and they lie in turns: one tile of each, from the seat after the dealer on. `front`
-    # counts the tiles drawn from all of them.
+    # With private walls (Rules.has_private_walls), how many tiles each seat has drawn from its own since the deal. The
+    # dealt tiles come first; then the private walls take turns with one tile each, from the seat after the dealer on.
+    # `front` counts the tiles drawn from all of them.
     private_draws: Int8Array = _array("BV", np.int8, 0, "all")
     indicator: Int8Array = _array("B", np.int8, NO_TILE, "all")  # the tile turned up, and out of play
     wild: Int8Array = _array("B", np.int8, NO_TILE, "all")
@@ -190,7 +190,7 @@ class State:
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
     # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are
-    # shown); MELD_LIST the melds in order, each as MELD_PLACES numbers (see observation.py).
+    # shown); MELD_LIST the melds in order, each as MELD_PLACES numbers (see `State.lay_meld`).
     num_melds: Int8Array = _array("BS", np.int8, 0, "all")
     meld_type: Int8Array = _array("BSM", np.int8, 0, "all")  # notation.MeldType
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
@@ -217,8 +217,8 @@ class State:
     drawn: Int8Array = _array("B", np.int8, NO_TILE, "owner of turn")  # what the turn's seat drew, none after a claim
     kong_draws: Int8Array = _array("B", np.int8, 0, "all")  # kongs in an unbroken row before the drawn tile
     flower_draw: BoolArray = _array("B", np.bool_, 0, "all")  # the drawn tile replaced a flower
-    # Others see a draw together with the seat's next action: the drawable tiles before it; and if it is a flower_draw,
-    # the flowers laid open for it, and the marks of the seat before them.
+    # Others see a draw only together with the seat's next action, so these are kept until then: the drawable tiles
+    # before it and, if it is a flower_draw, the flowers laid open for it and the marks of the seat before them.
     left_before_draw: Int16Array = _array("B", np.int16, 0, "all")
     fresh_flowers: Int8Array = _array("BA", np.int8, 0, "all")
     marks_before_flowers: Int16Array = _array("BK", np.int16, 0, "all")
@@ -243,12 +243,12 @@ class State:
     has_private_walls: bool = field(init=False, repr=False)  # whether V is S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
-    # Of few games: the memory of all arrays, a number more that is 0, and where each array begins there.
+    # For few games: the memory of all arrays with one more number that is 0, and where each array begins there.
     block: Int8Array = field(init=False, repr=False)
     _starts: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Make the views; the arrays are never replaced."""
+        """Make the views of the arrays, which are never replaced."""
         self.num_seats = int(self.hand.shape[1])
         self.has_private_walls = self.private_draws.shape[1] > 0
         if len(self.phase) <= FEW_GAMES:
@@ -257,19 +257,19 @@ class State:
         self._wall_size = np.array(self.wall.shape[1], np.int16)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have views of their own arrays."""
+        """Rebuild copies and pickles from the arrays, so that they have views of their own."""
         return _from_arrays, (self.arrays(),)
 
     # --- The memory ----------------------------------------------------------------------------------------------
     @staticmethod
     @cache
     def names() -> tuple[str, ...]:
-        """The names of the arrays, in the order of declaration."""
+        """Return the names of the arrays, in the order of declaration."""
         return tuple(item.name for item in array_fields())
 
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
-        """Empty arrays; ``axes`` gives the lengths of B, S, P, W, K and V."""
+        """Return a state with empty arrays; ``axes`` gives the lengths of B, S, P, W, K and V."""
         made = {}
         for item in array_fields():
             made[item.name] = np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
@@ -277,23 +277,23 @@ class State:
 
     @staticmethod
     def bytes_of(axes: dict[str, int]) -> int:
-        """The bytes that the arrays of such a state take."""
+        """Return the number of bytes that the arrays of such a state take."""
         return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
 
     def rows(self, games: Games) -> State:
-        """Copies of these games, repeats allowed."""
+        """Return copies of these games, repeats allowed."""
         return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
 
     def copy(self) -> State:
-        """A copy of all games."""
+        """Return a copy of all games."""
         return type(self)(**{name: array.copy() for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Any]:
-        """The arrays by name; not copies."""
+        """Return the arrays by name; they are not copies."""
         return {name: getattr(self, name) for name in self.names()}
 
     def _pack(self) -> None:
-        """Lay the arrays side by side, the widest numbers first: few games are read and copied as one."""
+        """Lay the arrays side by side, the widest numbers first, so that few games are read and copied as one."""
         arrays, start = self._by_width(), 0
         self._starts = {}
         self.block = np.zeros(sum(array.nbytes for array in arrays.values()) + 1, np.int8)
@@ -308,7 +308,7 @@ class State:
         return dict(sorted(self.arrays().items(), key=lambda item: -item[1].itemsize))
 
     def empty_hands(self, games: Games) -> None:
-        """Empty what a new hand begins without."""
+        """Reset the arrays of these games for a new hand."""
         for name, empty in _empty_rows(self.num_seats, self.marks.shape[2], self.private_draws.shape[1]):
             self._flat.rows[name][games] = empty
 
@@ -319,7 +319,7 @@ class State:
             own[games] = theirs[name][rows]
 
     def packed(self) -> Int8Array:
-        """[B, ...] the bytes of each game, as they lie in the memory of a state that has it alone."""
+        """Return [B, ...] the bytes of each game, as they lie in the memory of a state that has only this game."""
         rows = [
             array.reshape(len(array), math.prod(array.shape[1:])).view(np.int8) for array in self._by_width().values()
         ]
@@ -330,48 +330,48 @@ class State:
         self.block[:-1] = game
 
     def places(self, name: str) -> Games:
-        """Where the numbers of an array of bytes lie in `block`, in the array's shape."""
+        """Return where the numbers of a one-byte array lie in `block`, in the array's shape."""
         array = getattr(self, name)
         return self._starts[name] + np.arange(array.size).reshape(array.shape)
 
     def stretch(self, first: str, last: str) -> memoryview:
-        """The memory from the one of two arrays of numbers of one size to the other, as bytes."""
+        """Return the memory from one array to another, both of numbers of one size, as bytes."""
         end = self._starts[last] + getattr(self, last).nbytes
         return self.block[self._starts[first] : end].data
 
     def lines(self) -> Lines:
-        """The arrays for plain Python."""
+        """Return the arrays in the form that plain Python reads and writes."""
         return Lines(self.arrays())
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:
-        """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
+        """Return one seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
         if isinstance(seat, int):
             seat = np.full(len(games), seat, np.int8)
         return Seats(games, seat, self._flat.seats_at(games) + seat)
 
     def seats_to_act(self, games: Games) -> Seats:
-        """The seats that these games wait for; none of the games may be over."""
+        """Return the seats that these games wait for; none of the games may be over."""
         return self.seats(games, self.actor[games])
 
     def seats_after(self, games: Games, seat: Any, number: int) -> Seats:
-        """[number, n] the seats after one seat in each game, in their order; the last of S is that seat itself.
+        """Return [number, n] the seats after one seat in each game, in order; the last of S is that seat itself.
 
         Games come last, because numpy reduces few long rows 30 times faster than many short ones.
         """
         return self.seats(games, _SEATS_AFTER[self.num_seats, number].take(seat, axis=1))
 
     def next_seats(self, seats: Seats) -> Seats:
-        """[n] the seats after these."""
+        """Return [n] the seats after these."""
         return self.seats(seats.game, NEXT_SEAT[self.num_seats].take(seats.seat))
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
-        """[n] drawable tiles, those of all private walls together."""
+        """Return [n] the number of drawable tiles, in all private walls together."""
         return self._wall_size - self.front[games] - self.back[games] - self.reserve[games]
 
     def left_to(self, seats: Seats) -> Int16Array:
-        """[n] or [m, n] tiles that seats can draw: those of their private walls, or of the one wall of all."""
+        """Return [n] or [m, n] the number of tiles that seats can draw, from their private walls or the common one."""
         if not self.has_private_walls:
             return np.broadcast_to(self.left(seats.game), seats.index.shape)
         games, turns_after = seats.game, self._turns_after_dealer(seats.game, seats.seat)
@@ -381,23 +381,23 @@ class State:
         return left
 
     def left_to_next(self, games: Games) -> Int16Array:
-        """[n] tiles that the seats after those whose turn it is can draw."""
+        """Return [n] the number of tiles that can be drawn by the seat after the one whose turn it is."""
         if not self.has_private_walls:
             return self.left(games)
         return self.left_to(self.seats(games, NEXT_SEAT[self.num_seats].take(self.turn[games])))
 
     def _end_of_deal(self, games: Games) -> Int16Array:
-        """[n] where private walls begin."""
+        """Return [n] the places at which the private walls begin."""
         start: Int16Array = self.front[games] - self.private_draws[games].sum(axis=-1, dtype=np.int16)
         return start
 
     def _turns_after_dealer(self, games: Games, seat: Any) -> Int16Array:
-        """[n] how many seats draw before these when all draw in turn, from the one after the dealer on."""
+        """Return [n] how many seats draw before these when all draw in turn, from the one after the dealer on."""
         turns: Int16Array = ((seat - self.dealer[games] - _ONE) % self.num_seats).astype(np.int16)
         return turns
 
     def take_front(self, seats: Seats) -> Int8Array:
-        """[n] the next tiles of the walls that seats draw from, taken away; there must be a drawable one."""
+        """Take the next tiles of the walls that seats draw from, and return them [n]; there must be a drawable one."""
         games = seats.game
         number = self.front[games]
         if self.has_private_walls:
@@ -411,7 +411,10 @@ class State:
         return self._flat.wall[self._flat.walls_at(games) + place]
 
     def take_back(self, seats: Seats) -> Int8Array:
-        """[n] replacements, taken away: the last tiles of the walls, of private ones the next; there must be one."""
+        """Take replacements and return them [n]: the last tiles of the walls, or the next of private ones.
+
+        There must be one for each seat.
+        """
         if self.has_private_walls:
             return self.take_front(seats)
         games = seats.game
@@ -420,7 +423,7 @@ class State:
         return self._flat.wall[self._flat.walls_at(games) + (self._wall_size - taken)]
 
     def undrawn(self, games: Games) -> BoolArray:
-        """[n, W] the places of the walls whose tiles nobody has, those that are never drawn among them."""
+        """Return [n, W] which places of the walls hold tiles that nobody has, including those that are never drawn."""
         place = np.arange(self.wall.shape[1], dtype=np.int16)
         if self.has_private_walls:
             behind = place - self._end_of_deal(games)[:, None]
@@ -430,61 +433,61 @@ class State:
         return np.asarray((place >= front) & (place < end))
 
     def wall_owners(self, games: Games) -> NDArray[np.intp]:
-        """[n, W] the seats to whose private walls the places belong, those behind the deal."""
+        """Return [n, W] the seats to whose private walls the places behind the deal belong."""
         behind = np.arange(self.wall.shape[1]) - self._end_of_deal(games)[:, None]
         owners: NDArray[np.intp] = (behind + self.dealer[games, None] + 1) % self.num_seats
         return owners
 
     def wall_counts(self, games: Games) -> Int8Array:
-        """[n, 42] tiles of each kind that are `undrawn`."""
+        """Return [n, 42] the number of tiles of each kind that are `undrawn`."""
         size = len(games) * NUM_ALL_KINDS
         counted = self.wall[games] + np.arange(0, size, NUM_ALL_KINDS)[:, None]
         counts = np.bincount(counted[self.undrawn(games)], minlength=size)
         return counts.reshape(len(games), NUM_ALL_KINDS).astype(np.int8)
 
     def next_tiles(self, games: Games, number: int) -> Int8Array:
-        """[n, number] the next drawable tiles of the walls, left where they are; -1 where there are no more."""
+        """Return [n, number] the next drawable tiles of the walls, which stay there; -1 where there are no more."""
         ahead = np.arange(number)
         tile = np.minimum(self.front[games][:, None] + ahead, self.wall.shape[1] - 1)
         return np.where(ahead < self.left(games)[:, None], self.wall[games[:, None], tile], NO_TILE)
 
     # --- Concealed tiles -----------------------------------------------------------------------------------------
     def held(self, seats: Seats, kind: Any) -> Int8Array:
-        """[n] concealed tiles of a kind; ``kind`` broadcasts against ``seats.index``."""
+        """Return [n] the number of concealed tiles of a kind; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.hand[self._flat.kinds_at(seats.index) + kind]
 
     def wilds_held(self, seats: Seats) -> Int8Array:
-        """[n] wild tiles among the concealed tiles."""
+        """Return [n] the number of wild tiles among the concealed tiles."""
         wild = self.wild[seats.game]
         return self._flat.hand[self._flat.kinds_at(seats.index) + wild] * (wild >= _ZERO)
 
     def natural_hands(self, games: Games) -> Int8Array:
-        """[n, S, 34] concealed tiles of all seats without the wild ones."""
+        """Return [n, S, 34] the concealed tiles of all seats without the wild ones."""
         return split_wilds(self.hand[games], self.wild[games])[0]
 
     def add_tile(self, seats: Seats, kind: Any) -> None:
-        """Put one tile a game into concealed hands."""
+        """Put one tile in each game into concealed hands."""
         self.remove_tiles(seats, kind, -1)
 
     def remove_tiles(self, seats: Seats, kind: Any, count: int = 1) -> None:
-        """Take ``count`` tiles of one kind a game out of concealed hands."""
+        """Take ``count`` tiles of one kind in each game out of concealed hands."""
         flat, index = self._flat, seats.index
         flat.hand[flat.kinds_at(index) + kind] -= _COUNTS[count]
         flat.code[flat.codes_at(index) + GROUP[kind]] -= code_steps(self.wild[seats.game], kind, count)
 
     def codes_with(self, seats: Seats, kind: Any) -> Int32Array:
-        """[n, 4] codes of the concealed tiles and one more tile ``kind`` [n], wild ones left out."""
+        """Return [n, 4] codes of the concealed tiles and one more tile ``kind`` [n], with wild ones left out."""
         codes = seats.of(self.code)
         codes[np.arange(len(codes)), SUIT[kind]] += code_steps(self.wild[seats.game], kind, 1)
         return codes
 
     # --- What all see --------------------------------------------------------------------------------------------
     def expose_flower(self, seats: Seats, kind: Any) -> None:
-        """Lay one flower a game open; it has not been in the hand. `note_flowers` is to follow."""
+        """Lay one flower in each game open that has not been in the hand; `note_flowers` must follow."""
         self._flat.flowers[self._flat.flowers_at(seats.index) + kind] += _COUNTS[1]
 
     def note_flowers(self, rounds: Sequence[tuple[Seats, Any]]) -> None:
-        """Write down the flowers of a step, round by round: seats, kinds. A game that leaves does not come again."""
+        """Record the flowers of a step, in rounds of seats and kinds; a game that leaves does not come again."""
         if len(rounds) == 1:
             ((seats, kind),) = rounds
             self.note(seats.game, seats.seat, Event.FLOWER, kind)
@@ -494,7 +497,7 @@ class State:
             self.note(joined.game, joined.seat, Event.FLOWER, kind, earlier)
 
     def note(self, games: Games, seat: Any, event: Any, what: Any, earlier: Any = None) -> None:
-        """Write down what was laid open, one event a game; or several, with the number of those before each [n]."""
+        """Record what was laid open: one event in each game, or several with ``earlier`` [n], how many come before."""
         if not games.size:
             return
         number = self.num_exposed[games]
@@ -505,12 +508,12 @@ class State:
         self._flat.exposed[self._flat.exposed_at(games) + number] = entry
 
     def pungs_of(self, seats: Seats, kind: Any) -> Any:
-        """[n] the numbers of the open pungs of these kinds."""
+        """Return [n] the places among the melds of the open pungs of these kinds."""
         is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
         return is_it.argmax(axis=1)
 
     def discard(self, seats: Seats, kind: Any) -> None:
-        """Move one tile a game from the hand to the seat's river; nothing is drawn any more."""
+        """Move one tile in each game from the hand to the seat's river; the seat then has no drawn tile."""
         flat, index = self._flat, seats.index
         self.remove_tiles(seats, kind)
         number = self.num_discards[seats.game] + _ONE
@@ -526,18 +529,18 @@ class State:
         self.drawn[seats.game] = _NO_TILE
 
     def lying_discards(self, game: int, seat: int) -> Int8Array:
-        """[n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
+        """Return [n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
         codes = np.abs(self.river[game, seat])
         return codes[(codes > 0) & (codes <= CLAIMED)] - _ONE
 
     def lying_open(self, games: Games, kind: Any) -> Int8Array:
-        """[n] tiles of a kind [n] that all can see: discards that lie there, and melds but for hidden kongs."""
+        """Return [n] the tiles of a kind [n] that all can see: discards on the table, and melds but hidden kongs."""
         planes = self.public.transpose(0, 3, 1, 2)[games, kind]
         lying: Int8Array = (planes[:, :, DISCARDED] + planes[:, :, MELDED]).sum(axis=1, dtype=np.int8)
         return lying
 
     def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
-        """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
+        """Take away the latest discard of each giver for the seat that claims it, ``claimer`` [n]; rivers record it."""
         flat, index = self._flat, givers.index
         flat.public[flat.planes_at[DISCARDED](index) + kind] -= _ONE
         latest = flat.rivers_at(index) + (flat.river_size[index] - _ONE)
@@ -556,15 +559,15 @@ class State:
         *,
         shown: bool = True,
     ) -> None:
-        """Lay down one meld a game; its concealed tiles are removed by the caller.
+        """Lay down one meld in each game; the caller removes its concealed tiles.
 
         Args:
-            seats: whose meld.
-            meld_type: its type.
-            kind: [n] its kind; the lowest of a chow.
+            seats: the owners of the melds.
+            meld_type: the type of all of them.
+            kind: [n] the kind of each; the lowest of a chow.
             giver: [n] the seat that gave the claimed tile; None for a concealed kong, like ``claimed``.
             claimed: [n] the kind that was claimed.
-            shown: whether all may see its kind.
+            shown: whether all may see the kind.
         """
         flat, index = self._flat, seats.index
         number = flat.num_melds[index]
@@ -590,7 +593,7 @@ class State:
             self.note(seats.game, seats.seat, meld_type, number)
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
-        """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
+        """Turn the open pungs of these kinds into added kongs; return [n] the seats that once gave the pungs."""
         flat, index = self._flat, seats.index
         number = self.pungs_of(seats, kind)
         place = flat.melds_at(index) + number
@@ -601,17 +604,17 @@ class State:
         return flat.meld_from[place]
 
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
-        """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
+        """Return [n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.open_pung[self._flat.kinds_at(seats.index) + kind]
 
     # --- Whose turn it is, and who is asked ----------------------------------------------------------------------
     def wait_for(self, seats: Seats, phase: int) -> None:
-        """The games now wait for these seats."""
+        """Make the games wait for these seats."""
         self.phase[seats.game] = phase
         self.actor[seats.game] = seats.seat
 
     def begin_turn(self, seats: Seats) -> None:
-        """The seats are about to draw; no kong and no flower has led to that draw."""
+        """Begin the turns of seats that are about to draw; no kong and no flower has led to that draw."""
         games = seats.game
         self.turn[games] = seats.seat
         self._flat.turns[seats.index] += _ONE
@@ -623,13 +626,13 @@ class State:
         self._flat.masks[games] = masks.view(MASK)[:, 0]  # numpy copies one item at once, but walks along 109
 
     def are_legal(self, games: Games, actions: Any) -> BoolArray:
-        """[n] whether these actions, 0 to 108, are legal for the seats to act."""
+        """Return [n] whether these actions, 0 to 108, are legal for the seats to act."""
         return self._flat.mask[self._flat.masks_at(games) + actions]
 
 
 @cache
 def array_fields() -> tuple[Field[Any], ...]:
-    """The declarations of the arrays."""
+    """Return the declarations of the arrays."""
     return tuple(item for item in fields(State) if "axes" in item.metadata)
 
 
@@ -640,7 +643,7 @@ def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
 
 @cache
 def _empty_rows(num_seats: int, num_marks: int, num_walls: int) -> tuple[tuple[str, Any], ...]:
-    """What a new hand begins with in each array but those of chance and of the match, as one item."""
+    """Return what a new hand begins with in each array, except those of chance and of the match, as one item."""
     one = State.allocate({"B": 1, "S": num_seats, "P": 0, "W": 0, "K": num_marks, "V": num_walls}).arrays()
     of_hand = list(one.items())[list(one).index("wall") + 1 :]
     return tuple((name, whole_rows(array).reshape(())) for name, array in of_hand if array.size)

@@ -14,13 +14,13 @@ _Kind = TypeVar("_Kind", bound=np.generic)
 
 
 class Seats:
-    """One seat in each of n games: who acts, who is asked, whom something happens to. Made by `State.seats`.
+    """One seat in each of n games: the seats that act, are asked, or have something happen to them.
 
-    Usually all three arrays are [n]. Where m seats of each game are meant, ``seat`` and ``index`` are [m, n] (or
-    [n, m]), and ``game`` broadcasts against them.
+    They are made by `State.seats`. Usually all three arrays are [n]. Where m seats of each game are meant, ``seat`` and
+    ``index`` are [m, n] (or [n, m]), and ``game`` broadcasts against them.
 
     Attributes:
-        game: [n] number of the game; no game stands there twice, unless a method says so.
+        game: [n] number of the game; no game occurs twice, unless a method says so.
         seat: [n] seat at its table, 0 to S-1.
         index: [n] ``game * S + seat``, the number of the seat in the whole batch.
     """
@@ -39,7 +39,7 @@ class Seats:
         return len(self.game)
 
     def of(self, array: NDArray[_Kind]) -> NDArray[_Kind]:
-        """[n, ...] the rows of these seats in an array [B, S, ...] of the state; a copy."""
+        """Return [n, ...] the rows of these seats in an array [B, S, ...] of the state; a copy."""
         games, seats, *rest = array.shape
         if rest:
             return array.reshape(games * seats, *rest).take(self.index, axis=0)
@@ -50,28 +50,28 @@ class Seats:
         array.reshape(-1)[self.index] = values
 
     def take(self, which: Any) -> Seats:
-        """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""
+        """Return some of the seats: [k] positions or a mask [n], along the axis of games, which is the last one."""
         if which.dtype == np.bool_:
             which = which.nonzero()[0]
         return Seats(self.game.take(which), self.seat.take(which, axis=-1), self.index.take(which, axis=-1))
 
     def row(self, number: int) -> Seats:
-        """[n] of [m, n] seats those of one row."""
+        """Return [n] the seats in one row of [m, n] seats."""
         return Seats(self.game, self.seat[number], self.index[number])
 
     def choose(self, row: Games) -> Seats:
-        """[n] of [m, n] seats one in each game: the one in the row [n]."""
+        """Return [n] one seat in each game, of [m, n] seats: the one in the row [n]."""
         column = np.arange(len(row))
         return Seats(self.game, self.seat[row, column], self.index[row, column])
 
     def pick(self, place: Games) -> Seats:
-        """[k] of [m, n] seats those at these places [k], counted row by row; games may come several times."""
+        """Return [k] the seats at places [k] of [m, n] seats, counted row by row; games may occur several times."""
         seat, index = self.seat.reshape(-1)[place], self.index.reshape(-1)[place]
         return Seats(self.game[place % len(self.game)], seat, index)
 
     @staticmethod
     def join(parts: Sequence[Seats | None]) -> Seats | None:
-        """All of them, one after the other; None if there are none."""
+        """Return all of the seats, one part after the other; None if there are none."""
         some = [part for part in parts if part is not None and part.game.size]
         if len(some) <= 1:
             return some[0] if some else None

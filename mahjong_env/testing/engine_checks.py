@@ -528,7 +528,7 @@ def _check_scores_of(engine: Engine, wins: Wins, rng: np.random.Generator) -> No
         "a hand that may not win has rows": ~scores.legal & scores.row_count.any(axis=1),
         "a hand that may not win has points": ~scores.legal & (scores.points != 0),
         "a hand that may not win is paid": ~scores.legal & scores.payments.any(axis=1),
-        "a hand has less than no points": scores.points < 0,
+        "a hand has negative points": scores.points < 0,
         "payments do not sum to zero": scores.payments.sum(axis=1, dtype=np.int64) != 0,
         "the winner pays": (scores.payments < 0) & winner,
         "somebody else is paid": (scores.payments > 0) & ~winner,

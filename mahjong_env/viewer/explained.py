@@ -1,4 +1,4 @@
-"""A described hand explained: its tiles, its rows, who pays what and why; as text, a picture or a page."""
+"""Explanations of described hands as text, pictures or pages: tiles, scoring rows, who pays what and why."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _SOURCES = {
 
 @dataclass(frozen=True)
 class Explained:
-    """A hand that `mahjong_env.score` has scored.
+    """The explanation of a hand that `mahjong_env.score` has scored.
 
     Attributes:
-        rules: by which.
-        scored: what `score` said.
-        described: the arguments that it was given, as it takes them.
+        rules: the rules by which it was scored.
+        scored: the result of `score`.
+        described: the arguments of `score`, by name.
     """
 
     rules: Rules
@@ -42,7 +42,7 @@ class Explained:
     described: dict[str, Any]
 
     def text(self) -> str:
-        """A readable table."""
+        """Return the explanation as a table of text."""
         lines = [f"hand      {self._hand_text()}"]
         receipt = self.scored.receipt
         if receipt is None:
@@ -54,7 +54,7 @@ class Explained:
         return "\n".join([*lines, *self._paid()])
 
     def svg(self, theme: str = "light") -> str:
-        """A picture of the hand with its rows and payments in English."""
+        """Return an SVG picture of the hand, with its rows and payments in English."""
         lines = [f"May not win: {self.scored.reason}."]
         if self.scored.legal:
             rows = [f"{name}  {value}" for name, value in self._rows({})]
@@ -65,7 +65,7 @@ class Explained:
         return hand_svg([group for group in groups if group], wild=self._wild(), lines=lines, theme=theme)
 
     def page(self) -> str:
-        """One self-contained page, in English and Chinese: the hand drawn by its sets, its rows, and the payments."""
+        """Return a self-contained page in English and Chinese: the hand drawn by its sets, its rows, the payments."""
         title, receipt = f"{self.rules.title} {self.rules.chinese}", self.scored.receipt
         tiles, winning, flowers = self._tiles()
         if receipt is not None:
@@ -87,7 +87,7 @@ class Explained:
 
     # --- parts -----------------------------------------------------------------------------------------------------
     def _drawn(self, kinds: Sequence[int], winning: int) -> str:
-        """Tiles side by side, the winning one framed."""
+        """Return tiles side by side as HTML, with a frame around the winning one."""
         wild = self._wild()
         tiles = [
             f'<span class="tile{" winning" if place == winning else ""}" role="img" aria-label="{tile_name(kind)}">'
@@ -105,7 +105,7 @@ class Explained:
         return (receipt and receipt.formula[0]) or str(self.scored.points)
 
     def _rows(self, chinese: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-        """Like rows together: the names, in Chinese too, and the values."""
+        """Return the names of the rows, in English and Chinese, with their values; equal rows are counted together."""
         others = chinese_names(self.rules) if chinese is None else chinese
         return [
             (f"{name} {others.get(name, '')}".rstrip(), f"{value} × {times}" if times > 1 else str(value))
@@ -113,7 +113,10 @@ class Explained:
         ]
 
     def _payments(self, language: int = 0) -> list[tuple[int, int, str]]:
-        """Seat, amount and reason with its calculation of everybody whose points change, in English or Chinese."""
+        """Return (seat, amount, reason) for everybody whose points change, with the calculation of what is paid.
+
+        The reasons are in English (0) or Chinese (1).
+        """
         points = self.described.get("running_points") or [0] * self.rules.seats
         reasons = reasons_of_a_win(
             self.scored.payments,
@@ -132,7 +135,7 @@ class Explained:
         ]
 
     def _paid(self) -> list[str]:
-        """The payments in English, a line each."""
+        """Return the payments in English, one line each."""
         return [
             f"seat {seat} {f'pays {-amount}' if amount < 0 else f'receives {amount}'}: {why}"
             for seat, amount, why in self._payments()
@@ -151,13 +154,13 @@ class Explained:
         return ", ".join(told)
 
     def _tiles(self) -> tuple[list[int], list[int], list[int]]:
-        """The concealed tiles without the winning one, that one if there is one, and the flowers."""
+        """Return the concealed tiles without the winning one, the winning tile if there is one, and the flowers."""
         winning = self.described.get("winning_tile")
         hand, flowers = (sorted(parse_tiles(self.described.get(name) or "")) for name in ("hand", "flowers"))
         return hand, [parse_kind(winning)] if winning else [], flowers
 
     def _wild(self) -> int:
-        """The wild kind, -1 for none."""
+        """Return the wild kind, -1 for none."""
         wild, fixed = self.described.get("wild"), self.rules.fixed_wild if self.rules.has_wild else None
         return parse_kind(wild) if wild else -1 if fixed is None else fixed
 

@@ -1,4 +1,4 @@
-"""Puts the page together: the story as data, the drawings of the tiles, one style sheet, one script."""
+"""Pages of the viewer, put together from the story as data, drawings of the tiles, a style sheet and scripts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, Frame, examples_told, frames_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""The content policy of a page: it loads nothing but what it holds."""
+"""The content security policy of a page, which loads nothing from outside."""
 _LETTERS: Final = r"[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef]+"
 _CHINESE: Final = re.compile(rf"{_LETTERS}(?: {_LETTERS})*(?![^<]*>)")  # in the text, not within a tag
 _MISSING: Final = object()
 
 
 def viewer_html(record: GameRecord, review: Mapping[str, Any] | None = None) -> str:
-    """One self-contained page that shows a match; it loads nothing from anywhere.
+    """Return a self-contained page that shows a match; it loads nothing from anywhere.
 
     Args:
         record: the match.
-        review: what every choice was worth, as `mahjong_training.analysis.review_report.review_told` tells it: then the
-            page shows that, and hides each answer until it is asked for.
+        review: what every choice was worth, from `mahjong_training.analysis.review_report.review_told`. The page then
+            shows it, and hides each answer until it is asked for.
 
     Raises:
-        RecordError: the record cannot be played, or ends otherwise than it says.
+        RecordError: the record cannot be played, or does not end as it says.
     """
     rules, frames = record.rules, list(frames_of(record))
     scored = {row[0] for frame in frames for row in frame["event"].get("rows", ())}
@@ -42,7 +42,7 @@ def viewer_html(record: GameRecord, review: Mapping[str, Any] | None = None) -> 
         "chinese": rules.chinese,
         "knobs": dict(record.knobs),
         "agents": list(record.agents),
-        # Where one person has played, the match is told to that person.
+        # If exactly one person has played, the match is told from that person's side.
         "person": record.agents.index("you") if record.agents.count("you") == 1 else None,
         "marks": marks_in_words(rules),
         "seats": rules.seats,
@@ -63,7 +63,7 @@ def viewer_html(record: GameRecord, review: Mapping[str, Any] | None = None) -> 
 
 
 def _changes(frames: Iterable[Frame]) -> Iterator[Frame]:
-    """The frames, each with as much of its table as differs from the one before: a quarter of the page."""
+    """Yield the frames, each with only the changed parts of its table: the page shrinks to a quarter."""
     before: dict[str, Any] = {}
     for frame in frames:
         table = frame["table"]
@@ -84,15 +84,15 @@ def _changed(then: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> M
 def page_html(
     title: str, *, choices: str, main: str, data: Mapping[str, Any], script: str, policy: str = POLICY
 ) -> str:
-    """Put a page with a table together.
+    """Return a page with a table.
 
     Args:
-        title: of the page.
-        choices: what stands beside the button for the language.
-        main: what stands in the middle.
-        data: what the script finds in the element "data", as plain values, beside what all pages need.
-        script: what runs when the page has been read.
-        policy: what the page may load, as browsers have it.
+        title: the title of the page.
+        choices: the markup beside the button for the language.
+        main: the markup in the middle.
+        data: plain values for the element "data", where the script finds them, beside those that all pages need.
+        script: the script that runs when the page has been read.
+        policy: the content security policy of the page.
     """
     data = {
         "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
@@ -106,7 +106,7 @@ def page_html(
         tiles=symbols(),
         choices=choices,
         main=main.rstrip("\n"),
-        # Names and notes are anybody's: "</script" would end the element, and "<!--<script" swallow the one behind it.
+        # Names and notes may be anything: "</script" would end the element, "<!--<script" would swallow the next one.
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
     )
@@ -114,11 +114,11 @@ def page_html(
 
 
 def document_html(title: str, body: str) -> str:
-    """A page to be read, which loads and runs nothing, in the style of all pages.
+    """Return a page of text in the style of all pages, which loads and runs nothing.
 
     Args:
-        title: of the page.
-        body: what it says, as markup; Chinese in it is marked as such.
+        title: the title of the page.
+        body: the text, as markup; Chinese in it is marked as such.
     """
     marked = _CHINESE.sub(r'<span lang="zh">\g<0></span>', body)
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -136,7 +136,7 @@ def _filled(name: str, **texts: str) -> str:
 
 
 class show:  # noqa: N801  (used as a function)
-    """A match inline in a notebook, as a cell's last line: ``show(record)``, or ``show("games.jsonl", match=2)``.
+    """Shows a match in a notebook, as the last line of a cell: ``show(record)`` or ``show("games.jsonl", match=2)``.
 
     Attributes:
         record: the match.
@@ -147,8 +147,8 @@ class show:  # noqa: N801  (used as a function)
 
         Args:
             record: the match, or a file of records.
-            match: which one of the file, from 1.
-            height: of the frame, in pixels.
+            match: the number of the match in the file, from 1.
+            height: the height of the frame, in pixels.
 
         Raises:
             RecordError: the file cannot be read, or has no such match.
@@ -165,23 +165,23 @@ class show:  # noqa: N801  (used as a function)
 
 
 def notebook_html(record: GameRecord, height: int = 760) -> str:
-    """The same page as a frame to be shown in a notebook: ``IPython.display.HTML(notebook_html(record))``.
+    """Return `viewer_html` in a frame for notebooks: ``IPython.display.HTML(notebook_html(record))``.
 
     Args:
         record: the match.
-        height: of the frame, in pixels.
+        height: the height of the frame, in pixels.
     """
     page = html.escape(viewer_html(record), quote=True)
     return f'<iframe srcdoc="{page}" style="width:100%;height:{height}px;border:0" title="mahjong viewer"></iframe>'
 
 
 def part(name: str, folder: str = "viewer") -> str:
-    """One of the files that pages are made of."""
+    """Return the text of one of the files that pages are made of."""
     return resources.files(f"mahjong_env.{folder}").joinpath(name).read_text("utf-8")
 
 
 def symbols() -> str:
-    """Every tile once, to be referred to by the script; kind -1 is the back."""
+    """Return every tile as an SVG symbol, to which the script refers; kind -1 is the back."""
     return (
         "".join(
             f'<symbol id="tile{-1 if kind is None else kind}" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind)}</symbol>'

@@ -7,7 +7,7 @@ Object.assign(words.en, {
   results: { won: "won", gave: "dealt in", drawn: "drawn", other: "lost", out: "sat out" }, askFirst: "Ask me first",
   found: (right, all) => `Your answers: ${right} of ${all} are the best.`,
   method: "How this is found",
-  about: (worlds, agents, hindsight) => `Every action that was possible is played on the same ${worlds} worlds, ${hindsight ? "with the true hidden tiles" : "which agree with what could be seen"}, and then ${agents} at all seats to the end of the hand. An interval in brackets holds in 95 of 100 cases, whichever action is the best; a mistake is a choice whose interval lies below 0. For the sum of points lost, half of the worlds choose and the other half measure.`,
+  about: (worlds, agents, hindsight) => `Every possible action is played on the same ${worlds} worlds, ${hindsight ? "with the true hidden tiles" : "which agree with what could be seen"}, and then all seats are played by ${agents} to the end of the hand. An interval in brackets holds in 95 of 100 cases, whichever action is the best. A mistake is a choice whose interval lies below 0. For the sum of points lost, half of the worlds choose and the other half measure.`,
   where: (hand, turn) => `hand ${hand}, turn ${turn}`, whatDiscard: "What would you discard?", whatDo: "What would you do?",
   answer: "Show the answer", playOn: "Play on from here", toTable: "Back to the table", chose: (who, what) => `${who === "you" ? "You" : who} chose: ${what}.`,
   would: (who, what) => `${who} would choose: ${what}.`,

@@ -1,4 +1,4 @@
-"""A recorded match as frames for the viewer, and why somebody pays or is paid in it."""
+"""The frames of a recorded match for the viewer, and the reasons why somebody pays or is paid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mahjong_env.scoring.receipt import Receipt
 from mahjong_env.state.arrays import Phase
 
 Reason = tuple[str, bool]
-"""A word of `REASONS`, and whether the share differs because this person is the dealer; ("", False) for nothing."""
+"""A key of `REASONS`, and whether the share differs because this person is the dealer; ("", False) for no reason."""
 
 NOTHING: Reason = ("", False)
 REASONS: Final[Mapping[str, tuple[str, str]]] = {
@@ -41,7 +41,7 @@ DEALERS_SHARE: Final = ("; the dealer's share differs", " (庄家的份不同)")
 
 
 def reason_in_words(reason: Reason, language: int = 0) -> str:
-    """A reason in English (0) or Chinese (1)."""
+    """Return a reason in English (0) or Chinese (1)."""
     word, is_dealers = reason
     return f"{REASONS[word][language]}{DEALERS_SHARE[language] if is_dealers else ''}" if word else ""
 
@@ -49,23 +49,23 @@ def reason_in_words(reason: Reason, language: int = 0) -> str:
 def reasons_of_a_win(
     payments: Sequence[int], winner: int, source: str, giver: int, dealer: int, held: Mapping[int, int]
 ) -> list[Reason]:
-    """The reason why each person pays for a win.
+    """Return the reason why each person pays for a win, or is paid.
 
     Args:
-        payments: [P] what the win moved.
-        winner: the person who won; -1 after a draw.
+        payments: [P] the points that each person receives or, below 0, pays.
+        winner: the person who won; -1 after a drawn hand.
         source: "draw", "discard", "kong" (robbed) or "flowers".
         giver: the person who gave the winning tile, -1 for nobody.
         dealer: the person who dealt.
-        held: the points of those at the table before the win.
+        held: the points of the people at the table before the win.
 
     Returns:
-        [P] one of "winner", "draw", "flowers", "gave", "robbed", "everyone" and "responsible".
+        [P] reasons, each of them "winner", "draw", "flowers", "gave", "robbed", "everyone", "responsible" or none.
     """
     if winner < 0:
         return [NOTHING] * len(payments)
     payers = [person for person in held if person != winner and payments[person] < 0]
-    # Where points may not fall below zero, others may have had nothing to pay with.
+    # Under rules by which points may not fall below zero, some may have had nothing to pay with.
     could_pay = [person for person, points in held.items() if person != winner and (points or not any(held.values()))]
     everybody_pays = source in ("draw", "flowers")
     somebody_is_spared = any(person not in payers for person in could_pay)
@@ -86,11 +86,11 @@ def reasons_of_a_win(
 
 
 def reasons_of_a_kong(payments: Sequence[int], event: Mapping[str, Any]) -> list[Reason]:
-    """The reason why each person pays for a kong that is paid at once: "kong", "for kong" or "gave kong".
+    """Return the reason why each person pays or is paid for a kong: "kong", "for kong", "gave kong" or none.
 
     Args:
-        payments: [P] what was paid.
-        event: what has just happened.
+        payments: [P] the points that each person receives or, below 0, pays at once.
+        event: the event that has just happened.
     """
     is_claimed = event.get("type") in ("kong", "claimed kong")
     payers = sum(paid < 0 for paid in payments)
@@ -104,16 +104,19 @@ def reasons_of_a_kong(payments: Sequence[int], event: Mapping[str, Any]) -> list
 
 
 Frame = dict[str, Any]
-"""``table`` (`Table` as a dictionary, all hands open), ``event``, ``points`` by person, and where there are any
-``paid`` by person, and ``note``: what is known of the choice of who acts next, with the action that was ``chosen``.
-Where the one who acts next is asked out of turn, ``in_turn`` is the person whose turn it is for all others."""
+"""One moment of a match.
+
+It has ``table`` (`Table` as a dictionary, all hands open), ``event`` and ``points`` by person. If points have changed,
+it has ``paid`` by person. If the record has a note on the next choice, it has ``note`` and the action that was
+``chosen``. If the person who acts next is asked out of turn, ``in_turn`` is the person whose turn it is for all
+others."""
 
 
 def frames_of(record: GameRecord) -> Iterator[Frame]:
-    """Play a record and tell it, frame by frame.
+    """Play a record and yield its frames.
 
     Raises:
-        RecordError: it cannot be played, or ends otherwise than it says.
+        RecordError: it cannot be played, or does not end as it says.
     """
     replay = Replay(record)
     engine = replay.engine
@@ -130,7 +133,7 @@ def frames_of(record: GameRecord) -> Iterator[Frame]:
         yield end_of_hand(result, before, engine.rules, event)
         if number + 1 < len(record.actions):
             yield _frame(replay, {"type": "start"})
-    for _ in replay:  # nothing is left to play: the end is checked
+    for _ in replay:  # nothing is left to play; this checks the end
         pass
 
 
@@ -156,7 +159,7 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
 
 
 def _in_turn(engine: Engine) -> int:
-    """The person whose turn it is for those who are not asked (`View.turn`); -1 when the match is over."""
+    """Return the person whose turn it is in the eyes of those who are not asked (`View.turn`); -1 after the match."""
     state = engine.state
     if state.phase[0] == Phase.OVER:
         return -1
@@ -166,12 +169,12 @@ def _in_turn(engine: Engine) -> int:
 
 
 def event_of(person: int, action: int, offered: int) -> dict[str, Any]:
-    """The event of an action: its verb, and the tile that it is about.
+    """Return the event of an action: its verb, and the tile that it is about.
 
     Args:
-        person: who has chosen it.
-        action: its number.
-        offered: the kind that was asked about, -1 for none.
+        person: the person who has chosen the action.
+        action: the number of the action.
+        offered: the kind that was offered, -1 for none.
     """
     verb, _, last = ACTIONS[action].rpartition(" ")
     if last in KIND_NAMES:
@@ -181,11 +184,11 @@ def event_of(person: int, action: int, offered: int) -> dict[str, Any]:
 
 
 def receipt_told(receipt: Receipt | None, rules: Rules) -> dict[str, Any]:
-    """How a win adds up, for pages; nothing after a draw.
+    """Return how a win adds up, as plain values for pages; only empty ``rows`` after a drawn hand.
 
     Returns:
-        ``rows`` (name, Chinese name, value of one entry, entries), ``formula`` and ``shares`` in English and Chinese,
-        and ``groups`` of the hand: (kinds, place of the winning tile or -1, whether it is melded).
+        ``rows`` (name, Chinese name, value of one entry, number of entries), ``formula`` and ``shares`` in English and
+        Chinese, and ``groups`` of the hand: (kinds, place of the winning tile or -1, whether the group is melded).
     """
     if receipt is None:
         return {"rows": []}
@@ -198,7 +201,7 @@ def receipt_told(receipt: Receipt | None, rules: Rules) -> dict[str, Any]:
 
 @cache
 def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
-    """For each scoring row its meaning and an example with its receipt, for pages."""
+    """Return, for each scoring row, its meaning and an example with its receipt, as plain values for pages."""
     when = meanings(rules)
     return {
         name: {
@@ -213,7 +216,7 @@ def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
 
 
 def _discarded(place: Place, discard: Mapping[str, Any], rules: Rules) -> Place:
-    """A place after a discard, if it is this person's."""
+    """Return a place after a discard; it is unchanged if another person discarded."""
     if place.person != discard["person"]:
         return place
     kind, held = discard["tile"], [*place.hand, *([] if place.drawn is None else [place.drawn])]
@@ -223,17 +226,17 @@ def _discarded(place: Place, discard: Mapping[str, Any], rules: Rules) -> Place:
 
 
 def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:
-    """The end of a hand: its rows, and who pays what and why.
+    """Return the frame of the end of a hand: its rows, and who pays what and why.
 
     Args:
-        result: of the step in which it ended.
+        result: the result of the step in which the hand ended.
         before: the table before that step, all hands open; the next hand may have been dealt since then.
-        rules: by which it was played.
-        last: the event of that step.
+        rules: the rules by which it was played.
+        last: the event of that step; None to leave it out.
     """
     outcome = result.outcome
     payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
-    if last is not None and last["type"] == "discard":  # nobody could claim it: the table before does not show it
+    if last is not None and last["type"] == "discard":  # nobody could claim it, so that the table does not show it yet
         thrown = tuple(place and _discarded(place, last, rules) for place in before.places)
         before = replace(before, places=thrown)
     places = [place for place in before.places if place is not None]

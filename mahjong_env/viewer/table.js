@@ -12,7 +12,7 @@ const words = {
     hand: (number, of) => (of ? `hand ${number} of ${of}` : `hand ${number}`), round: (wind) => `${wind} round`,
     sitsOut: (who, points) => `${who === "you" ? "you sit out" : `${who} sits out`} (${points})`,
     thought: (who) => (who === "you" ? "Your choice" : `The choice of ${who}`), chosen: "played", expected: "expected points", probability: "probability",
-    promised: "points that it promises", more: "points more than the action played, with its 95 % interval",
+    promised: "promised points", more: "points more than the action played, with the 95 % interval",
     keys: "Keys: ← → one step, Home End previous and next hand, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" }, letters: { East: "E", South: "S", West: "W", North: "N" },
     hidden: (count) => `${count} hidden tiles`, held: (who) => `Tiles of ${who}`, melds: (who) => `Declared by ${who}`,

@@ -169,8 +169,8 @@ def test_what_they_return_is_checked(returned, told):
         ("late", "no class of added inputs is called 'late'"),
         (f"{EXAMPLE}:Early", "it offers Late"),
         (f"{EXAMPLE}:Late?fast=true", "no option 'fast'"),
-        (3, "3 is no class of added inputs"),
-        (lambda view: 0, "is no class of added inputs"),
+        (3, "3 cannot be used as added inputs"),
+        (lambda view: 0, "cannot be used as added inputs"),
     ],
 )
 def test_added_inputs_that_there_are_not(features, told):

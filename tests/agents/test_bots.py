@@ -231,13 +231,13 @@ def test_answers_do_not_depend_on_how_tables_are_put_together():
         ("close", r"ended \(exit code 0\)"),
         ("hang", r"not answered within 2 s"),
         ("illegal", r"answers 'discard 9z'; legal are discard"),
-        ("unknown", r"the table 1000000, which does not wait"),
+        ("unknown", r"the table 1000000, which is not waiting"),
         ("list", r"'\[\]' is not a message"),
         ("words", r"'now it gets difficult' is not a message"),
         ("numbers", r"'action': 7} is not an answer"),
         ("deep", r"is not a message"),
         ("long", r"a line of more than 65536 bytes"),
-        ("endless", r"which does not wait"),
+        ("endless", r"which is not waiting"),
         ("drip", r"not answered within 2 s"),
         ("family", r"not answered within 2 s"),
     ],
@@ -274,7 +274,7 @@ def test_no_more_than_four_megabytes_of_a_flood_are_held(longest):
 
 def test_too_many_failures_are_an_error(failing):
     bot, view = failing("crash", 1, failures=2), make_engine("hebei", 5, seed=1).view()
-    with pytest.raises(AgentError, match=r"not today. That is failure 3; 2 are let pass"):
+    with pytest.raises(AgentError, match=r"not today. That is failure 3; 2 are tolerated"):
         bot.act(view, np.random.default_rng(1))
     assert bot._process is None
 
@@ -292,7 +292,7 @@ def test_bots_that_cannot_be_started(failing, monkeypatch):
         make_agent("command")
     with pytest.raises(AgentError, match="has no option 'fast'"):
         make_agent("command:./bot?fast=1")
-    with pytest.raises(AgentError, match="milliseconds and games are from 1"):
+    with pytest.raises(AgentError, match="milliseconds and games must be at least 1"):
         make_agent("command:./bot?milliseconds=0")
     monkeypatch.setattr("mahjong_agents.bots._START_SECONDS", 0.3)
     with pytest.raises(AgentError, match=r"not answered within 0.3 s"):

@@ -229,14 +229,14 @@ def test_every_way_of_asking_plays_the_same(bot, tmp_path):
         ("hang", {"milliseconds": 1500}, r"not answered within"),
         ("illegal", {}, r"'2 ..' is answered by 'PLAY W0'; legal are discard"),
         ("words", {}, r"'thinking.*is not JSON"),
-        ("number", {}, r"has no 'response' in words"),
+        ("number", {}, r"has no 'response' that is text"),
         ("long", {}, r"a line of more than 1048576 bytes"),
         ("crash keep", {"keep_running": "true"}, r"has ended \(exit code 1\)"),
     ],
 )
 def test_a_failure_is_named_and_decided(how, options, what, bot, caplog):
     engine, agent = tables(1), bot(how, **options, failures=1)
-    with pytest.raises(AgentError, match=r"That is failure 2; 1 are let pass"):
+    with pytest.raises(AgentError, match=r"That is failure 2; 1 are tolerated"):
         play(engine, agent)
     assert re.search(what, caplog.text), caplog.text
     assert agent.failed.sum() == 1

@@ -106,7 +106,7 @@ def test_modules_play_and_do_not_learn(view, tmp_path, layer):
     for name in ("learns.pt2", "plays.pt2"):
         torch.export.save(torch.export.export(module, (torch.zeros(2, *SHAPE),)), tmp_path / name)
         module.eval()
-    with pytest.raises(AgentError, match="exported as it learns, not as it plays: call eval"):
+    with pytest.raises(AgentError, match="exported in training mode: call eval"):
         make_agent(f"torch:{tmp_path / 'learns.pt2'}")
     make_agent(f"torch:{tmp_path / 'plays.pt2'}").act(view.take(np.arange(2)), np.random.default_rng(0))
 
@@ -214,7 +214,7 @@ def test_files_that_cannot_be_played(view, tmp_path):
     torch.jit.trace(torch.nn.Linear(34, 7), torch.zeros(1, *SHAPE)).save(tmp_path / "other.pt")
     with pytest.raises(AgentError, match="not a number for each of 109 actions"):
         make_agent(f"torch:{tmp_path / 'other.pt'}").act(view, np.random.default_rng(0))
-    with pytest.raises(AgentError, match=r"cannot be asked with observations \[38, 34\]"):
+    with pytest.raises(AgentError, match=r"does not accept observations \[38, 34\]"):
         make_agent(f"torch:{tmp_path / 'other.pt'}?flat=true").act(view, np.random.default_rng(0))
 
 
@@ -224,7 +224,7 @@ def test_modules_that_fail_in_their_own_ways_are_named(view, tmp_path):
     rows = torch.export.Dim("rows", min=1)
     example = torch.zeros(2, SHAPE[0] * SHAPE[1])
     torch.export.save(torch.export.export(flat, (example,), dynamic_shapes=({0: rows},)), tmp_path / "flat.pt2")
-    with pytest.raises(AgentError, match=r"flat\.pt2: it cannot be asked with observations .*flat=true"):
+    with pytest.raises(AgentError, match=r"flat\.pt2: it does not accept observations .*flat=true"):
         make_agent(f"torch:{tmp_path / 'flat.pt2'}").act(view, np.random.default_rng(0))
 
 

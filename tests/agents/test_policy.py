@@ -174,7 +174,7 @@ class TestFiles:
 
     def test_what_could_not_be_read_again_is_not_written(self, saved, monkeypatch, tmp_path):
         monkeypatch.setattr("mahjong_agents.policy.file._MOST_BYTES", 2**10)
-        with pytest.raises(PolicyFileError, match=r"its weights take .* bytes; 1024 bytes are the most"):
+        with pytest.raises(PolicyFileError, match=r"its weights take .* bytes; the limit is 1024 bytes"):
             saved.write(tmp_path / "large.zip")
         assert not (tmp_path / "large.zip").exists()
 

@@ -62,7 +62,7 @@ def test_refusals_are_told_back(view):
     assert agent.refused == 2
     assert "You answered:\nwin now\nThat is refused: 'win' is not legal: " in function.heard[-1]
     assert function.heard[0].startswith("You play Hebei")
-    with pytest.raises(AgentError, match="2 answers that are refused, the last because 'win' is not legal"):
+    with pytest.raises(AgentError, match="2 answers that were refused, the last because 'win' is not legal"):
         TextAgent(function, tries=2).act(row, np.random.default_rng(0))
     greedy = TextAgent(function, tries=2, otherwise="greedy")
     wanted = make_agent("greedy").act(row, np.random.default_rng(3))

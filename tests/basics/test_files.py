@@ -170,14 +170,14 @@ def lying(data, size):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (zipped(bomb=bytes(BOMB)), r"bomb.npy would take 64.0 MiB unpacked; 65536 bytes are the most"),
+        (zipped(bomb=bytes(BOMB)), r"bomb.npy would take 64.0 MiB unpacked; the limit is 65536 bytes"),
         (zipped(one=npy(np.zeros(MOST - 200, np.int8)), two=bytes(MOST)), "two.npy would take"),
         (lying(zipped(bomb=bytes(BOMB)), 1000), "Bad CRC-32"),
-        (lying(zipped(zipfile.ZIP_BZIP2, bomb=bytes(BOMB)), 1000), "is packed in a way that is not read here"),
-        (lying(zipped(zipfile.ZIP_LZMA, bomb=bytes(BOMB)), 1000), "is packed in a way that is not read here"),
-        (zipped(long=header("{" + " " * 20_000 + "}", 2)), "long.npy is no plain array"),
-        (zipped(object=header("{'descr': '|O', 'fortran_order': False, 'shape': ()}")), "object.npy is no plain array"),
-        (zipped(pickle=b"cos\nsystem\n(S'true'\ntR."), "pickle.npy is no plain array"),
+        (lying(zipped(zipfile.ZIP_BZIP2, bomb=bytes(BOMB)), 1000), "uses a compression method that is not supported"),
+        (lying(zipped(zipfile.ZIP_LZMA, bomb=bytes(BOMB)), 1000), "uses a compression method that is not supported"),
+        (zipped(long=header("{" + " " * 20_000 + "}", 2)), "long.npy is not a plain array"),
+        (zipped(object=header("{'descr': '|O', 'fortran_order': False, 'shape': ()}")), "object.npy is not a plain"),
+        (zipped(pickle=b"cos\nsystem\n(S'true'\ntR."), "pickle.npy is not a plain array"),
     ],
     ids=["bomb", "two", "lying", "bzip2", "lzma", "header", "objects", "pickle"],
 )
@@ -197,5 +197,5 @@ def test_an_entry_is_read_whole():
     with zipfile.ZipFile(io.BytesIO(zipped(one=b"123", none=b""))) as archive:
         assert read_entry(archive, "one.npy", 3) == b"123"
         assert read_entry(archive, "none.npy", 0) == b""
-        with pytest.raises(ValueError, match=r"one.npy would take 3 bytes unpacked; 2 bytes are the most"):
+        with pytest.raises(ValueError, match=r"one.npy would take 3 bytes unpacked; the limit is 2 bytes"):
             read_entry(archive, "one.npy", 2)

@@ -283,16 +283,16 @@ def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
         begun[-1].leave()
     capsys.readouterr()
     for wrong, said in (
-        (["--at", "100000"], f"before the end of its {len(record.actions)} actions, not from 100000"),
+        (["--at", "100000"], f"fewer than its {len(record.actions)} actions, not after 100000"),
         (["--match", "4"], "has no match 4"),
-        (["--match", "3"], "'evil.py:Agent', which cannot be seated by name: say with --agents"),
+        (["--match", "3"], "'evil.py:Agent', which cannot be seated by name: name the agents"),
         (["--variant", "hebei"], "a match has its own rules"),
         (["--seat", "3"], "--seat is a person from 0 to 2"),
     ):
         assert main(["play", "--browser", "--from", str(path), *wrong]) == 2
         assert said in capsys.readouterr().err
     assert main(["play", "--from", str(path)]) == 2
-    assert "--from goes with --browser" in capsys.readouterr().err
+    assert "--from needs --browser" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

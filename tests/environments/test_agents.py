@@ -115,7 +115,7 @@ def test_a_name_taken_twice_is_an_error_that_names_both(name, folder, monkeypatc
         ("cautious_mahjong:Missing", "registered by faulty 1.2, cannot be loaded: .*AttributeError"),
         ("raises_at_once:Agent", "registered by faulty 1.2, cannot be loaded: .*ZeroDivisionError"),
         ("cautious_mahjong:NUMBER", "faulty 1.2 .* is made by calling 3"),
-        ("cautious_mahjong:Idle", "is no agent, it has no act"),
+        ("cautious_mahjong:Idle", "is not an agent: it has no act"),
     ],
 )
 def test_a_broken_registration_is_an_error_that_names_its_distribution(value, message, folder, monkeypatch):
@@ -183,7 +183,7 @@ def test_an_object():
         ("no_such_module:Agent", "there is no module no_such_module; valid are .*greedy"),
         ("cautious_mahjong:Missing", "has no 'Missing'; it offers Cautious, calm"),
         ("cautious_mahjong:NUMBER", "NUMBER is 3, not a class"),
-        ("cautious_mahjong:Idle", "is no agent, it has no act"),
+        ("cautious_mahjong:Idle", "is not an agent: it has no act"),
         ("cautious_mahjong:Picky?place=x", "cannot be made: RuntimeError: not today"),
         ("cautious_mahjong:Picky", "it needs 'place', as in cautious_mahjong:Picky"),
         ("missing.py:Agent", "there is no file missing.py"),
@@ -197,12 +197,12 @@ def test_an_object():
         ("greedy?claim=true", "has no option 'claim'; its options are: claims"),
         ("greedy?claims", "options are written"),
         ("greedy?claims=true&claims=false", "'claims' is given twice"),
-        ("greedy:fast", "nothing is expected behind the colon, not 'fast'"),
+        ("greedy:fast", "it takes nothing after the colon, not 'fast'"),
         ("cautious_mahjong:Cautious?depth=1.5", "'depth' is an integer, not '1.5'"),
         ("cautious_mahjong:Cautious?share=much", "'share' is a number, not 'much'"),
         ("cautious_mahjong:Cautious?style=loud", "'style' is calm or wild, not 'loud'"),
-        (3, "3 is no agent"),
-        (None, "None is no agent"),
+        (3, "3 is not an agent"),
+        (None, "None is not an agent"),
         (RandomAgent, r"RandomAgent is a class; give an agent, such as RandomAgent\(\)"),
     ],
 )

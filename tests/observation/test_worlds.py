@@ -136,7 +136,7 @@ def test_copies_of_a_view_leave_the_games_behind(copied):
     view = make_engine("hebei", 2, seed=0).view()
     twin = copied(view)
     assert view_differences(view, twin) == []
-    with pytest.raises(ViewError, match="left its engine"):
+    with pytest.raises(ViewError, match="lost its engine"):
         twin.worlds(1, np.random.default_rng(0))
 
 
@@ -155,7 +155,7 @@ def test_a_machine_whose_memory_is_full_says_so(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(np, "repeat", lambda *arguments: full(arguments))
-    with pytest.raises(ViewError, match="8 games do not fit into the memory that is free"):
+    with pytest.raises(ViewError, match="8 games do not fit into the free memory"):
         view.worlds(2, np.random.default_rng(0))
 
 

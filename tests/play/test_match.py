@@ -167,7 +167,7 @@ def test_a_match_is_played_on_from_anywhere(variant):
         assert on.points_by_hand == match.points_by_hand
     assert match.play_on(last).position == 0
     for played in (-1, last + 1):
-        with pytest.raises(RecordError, match=f"before the end of its {last + 1} actions, not from {played}"):
+        with pytest.raises(RecordError, match=f"fewer than its {last + 1} actions, not after {played}"):
             match.play_on(played)
 
 

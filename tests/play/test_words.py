@@ -72,7 +72,7 @@ REFUSED = {
 CLAIMS_REFUSED = {
     "kong": "a kong with 5m takes 3 more, and you hold 2",
     "chow": "could mean 'chow low' and 'chow middle' and 'chow high'",
-    "chow 123s": "no run with the tile that is offered",
+    "chow 123s": "not a run with the tile that is offered",
     "discard 4m": "it is not your turn: you are asked about 5m",
     "p": "could mean 'pung' and 'pass'",
 }

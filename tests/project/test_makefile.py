@@ -112,11 +112,11 @@ def test_training_twice_evaluates_once(environment, tmp_path, sizes, learned):
 def test_an_interrupted_run_is_told_the_same_command(environment, tmp_path):
     """A python that only says what make would have an interrupted run say."""
     python = Path(environment.removeprefix("VENV=")) / "bin" / "mahjong-env"
-    python.write_text('#!/bin/sh\necho "go on with $MAHJONG_ENV_AGAIN"\nexit 130\n', encoding="utf-8")
+    python.write_text('#!/bin/sh\necho "resume with $MAHJONG_ENV_AGAIN"\nexit 130\n', encoding="utf-8")
     status, told, _ = make("train", environment, "VARIANT=wuhan", "FLAGS=--tables 64 --seed 1")
     assert status != 0
-    (line,) = [line for line in told.splitlines() if line.startswith("go on with make train")]
-    again = line.removeprefix("go on with ") + " -n"
+    (line,) = [line for line in told.splitlines() if line.startswith("resume with make train")]
+    again = line.removeprefix("resume with ") + " -n"
     done = subprocess.run(["sh", "-c", again], capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=True)
     assert "--variant wuhan" in done.stdout
     assert "--tables 64 --seed 1" in done.stdout

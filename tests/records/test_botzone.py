@@ -125,12 +125,12 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
         record_of(wrong)
     with pytest.raises(RecordError, match="the log ends with the scores"):
         record_of(replace(game, scores=(1, 2, 3, -6)))
-    with pytest.raises(RecordError, match="the log ends, and the hand does not: player"):
+    with pytest.raises(RecordError, match="the log ends before the hand does: player"):
         record_of(replace(game, moves=game.moves[:9]))
     with pytest.raises(RecordError, match="only 4 in the set"):
         record_of(replace(game, hands=[[0] * 13, [0] * 13, *game.hands[2:]]))
     for wrong in ({"wind": 9}, {"hands": game.hands[:3]}, {"penalty": ("WA", 9)}):
-        with pytest.raises(RecordError, match="a wind, or a player, that there is not"):
+        with pytest.raises(RecordError, match="a wind or a player that does not exist"):
             record_of(replace(game, **wrong))
 
 
@@ -138,12 +138,12 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
     ("text", "what"),
     [
         ("Wind 0", "line 1: a log begins with 'Match', not with 'Wind 0'"),
-        ("Match a\nPlayer 0 Deal W0", "line 2: 'W0' is no tile of Botzone"),
-        ("Match a\nPlayer 0 Sleep W1", "line 2: 'Sleep' is no move"),
-        ("Match a\nPlayer x Draw W1", "line 2: 'Player x Draw W1' is no line of a log"),
+        ("Match a\nPlayer 0 Deal W0", "line 2: 'W0' is not a tile of Botzone"),
+        ("Match a\nPlayer 0 Sleep W1", "line 2: 'Sleep' is not a move"),
+        ("Match a\nPlayer x Draw W1", "line 2: 'Player x Draw W1' is not a line of a log"),
         ("Match a\nPlayer -1 Deal W1", "line 2: there is no player -1"),
         ("[" * 100_000, "line 1: not JSON"),
-        ("Match a\nHello", "line 2: 'Hello' begins no line of a log"),
+        ("Match a\nHello", "line 2: 'Hello' does not begin a line of a log"),
         ("[1, 2]", "a log of the judge has its turns in 'logs'"),
         ('{"logs": [{"output": 1}]}', "turn 0: not what the judge writes"),
         ('{"logs"', "line 1: not JSON"),
@@ -233,7 +233,7 @@ def test_the_command_goes_on_behind_what_it_leaves_out(judged, tmp_path, capsys)
         "list, game 2: a log of the judge",
         "broken, line 1: not JSON",
         "txt, line 1: a log begins with 'Match'",
-        f"txt, line {len(judged[0].text) + 4}: 'Hello' begins no line",
+        f"txt, line {len(judged[0].text) + 4}: 'Hello' does not begin a line",
         "binary: it is not text",
     ]
     lines = said.err.splitlines()

@@ -309,7 +309,7 @@ def test_what_is_no_record_is_refused(line):
 SHORT_OF = "; this package reads 2"
 # The field, the text that takes the place of its value, what is said of it, and whether the schema is content with it.
 NO_RECORDS = [
-    ("format", '"mjai"', "not a record: an object whose format is 'mahjong_env.record' is wanted", False),
+    ("format", '"mjai"', "not a record: it must be an object whose format is 'mahjong_env.record'", False),
     ("version", "3", f"a record of version 3{SHORT_OF}", False),
     ("version", "1", f"version 1, whose seeds dealt other cards: it cannot be played here{SHORT_OF}", False),
     ("version", "true", "a record of version True", False),
@@ -324,7 +324,7 @@ NO_RECORDS = [
     ("actions", "[0, 109]", "actions is .* should be: The actions in order", False),
     ("actions", "[true]", "actions is .* should be: The actions in order", False),
     ("points", '["1"]', "points is .* should be: Points of each person", False),
-    ("deal", '{"hand":""}', "deal has hand, which mahjong_env.Deal has not", True),
+    ("deal", '{"hand":""}', "deal has hand, which mahjong_env.Deal does not have", True),
     ("deal", '{"hands":7}', "the record's deal cannot be dealt: hands are a list", True),
     ("deal", '{"running_points":[1%s,0,0]}' % ("0" * 400), "deal cannot be dealt", True),
     ("knobs", '{"variant":"x"}', "hebei has no knob 'variant'", True),
@@ -343,7 +343,7 @@ NO_RECORDS = [
     ("agents", '["a"]', r"the record names 1 agents: \('a',\); it has 3 persons", True),
     ("notes", '{"0":{},"00":{}}', "notes is ", False),
     ("notes", '{"\u0663":{}}', "notes is ", None),
-    ("notes", '{"100000":{}}', "notes say something of action 100000", True),
+    ("notes", '{"100000":{}}', "the record has a note for action 100000", True),
     ("notes", '{"0":{"why":"\\ud800"}}', "notes is ", True),
     ("notes", '{"0":{"\\ud800":1}}', "notes is ", True),
     ("notes", '{"0":{"deep":%s}}' % ("[" * 400 + "]" * 400), "notes is ", None),
@@ -376,7 +376,7 @@ def test_notes_may_be_of_the_decision_after_the_last_action():
     record = record_of_one_match()
     after = len(record.actions)
     assert GameRecord.from_json(changed(record, notes={str(after): {"value": 1}})).notes == {after: {"value": 1}}
-    with pytest.raises(RecordError, match=f"notes say something of action {after + 1}"):
+    with pytest.raises(RecordError, match=f"the record has a note for action {after + 1}"):
         GameRecord.from_json(changed(record, notes={str(after + 1): {"value": 1}}))
 
 
@@ -430,7 +430,7 @@ def test_a_note_that_could_not_be_read_again_is_not_written(note, tmp_path):
         writer.write(replace(record, notes=good))
         with pytest.raises(RecordError, match=r"notes is \{'3': |note of action 3 cannot|given twice"):
             writer.write(record, replace(record, notes=good | {3: note}))
-        with pytest.raises(RecordError, match=r"notes say something of action 99999"):
+        with pytest.raises(RecordError, match=r"the record has a note for action 99999"):
             writer.write(replace(record, notes={99999: {}}))
     assert [len(one.notes) for one in read_records(path)] == [1]
 

@@ -75,7 +75,7 @@ def test_rules_that_have_scored_are_pickled_by_their_knobs():
 
 @pytest.mark.parametrize(
     ("rules", "turned_up", "words"),
-    [("hebei", "7z", "knows no turned_up"), (GUANGDONG, "7z 7z 1m", "turns up 2"), (GUANGDONG, "1p 1p", "only 4")],
+    [("hebei", "7z", "does not use turned_up"), (GUANGDONG, "7z 7z 1m", "turns up 2"), (GUANGDONG, "1p 1p", "only 4")],
 )
 def test_tiles_turned_up_that_cannot_be(rules, turned_up, words):
     with pytest.raises(HandError, match=words):
@@ -89,7 +89,7 @@ def test_a_circumstance_of_another_variant_may_be_given_if_it_says_nothing():
     plain = score("hebei", **SIMPLE)
     assert score("hebei", gambits=0, red_discards=0, discarded_wild=False, robbing_gold=False, **SIMPLE) == plain
     for told in ({"gambits": 1}, {"red_discards": 2}, {"discarded_wild": True}, {"robbing_gold": True}):
-        with pytest.raises(HandError, match=f"hebei knows no {next(iter(told))}"):
+        with pytest.raises(HandError, match=f"hebei does not use {next(iter(told))}"):
             score("hebei", **told, **SIMPLE)
 
 

@@ -1,1 +1,1 @@
-"""What tests share: runners of written cases, the duel with the referee, broken twins, strategies."""
+"""Helpers that tests share: written cases, the duel with the referee, strategies, positions, browsers."""

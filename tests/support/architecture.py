@@ -1,7 +1,7 @@
-"""What the packages must look like, decided from their syntax trees; nothing is imported.
+"""Checks of the architecture of the packages, made on their syntax trees; nothing is imported.
 
-Every check takes the modules below a folder and yields its violations, sentences that begin with `file:line`, so that
-it can be shown to fail on a small made-up tree.
+Every check takes the modules below a folder and yields its violations, sentences that begin with `file:line`. Tests can
+therefore show that it fails on a small made-up tree.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-# Each package may import those before it, and nothing after it; the folder of the repository in which each lies.
+# The packages, with the folder of the repository in which each lies. Each may import those before it, but none after.
 LAYERS = {"mahjong_env": ".", "mahjong_agents": "agents", "mahjong_training": "training"}
 LAYERS |= {"mahjong_benchmarks": "benchmarks"}
-# The folders of mahjong_env, from what everything stands on to what stands on everything: each may import those
-# before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
+# The folders of mahjong_env, from the most basic one up: each may import those before it. The game comes first (rules
+# and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
     *("observation", "engine", "records", "drawing", "viewer"),
     *("environments", "play", "testing", "cli"),
 )
-# The folders that may know gymnasium and pettingzoo, as `mahjong_env` itself and every `<variant>_v0` may. All others
-# are the engine, which needs numpy alone.
+# The folders that may import gymnasium and pettingzoo, as `mahjong_env` itself and every `<variant>_v0` may. All others
+# belong to the engine, which needs only numpy.
 SHELLS = {"drawing", "viewer", "environments", "play", "testing", "cli"}
 CORE_NEEDS = {"numpy", "gymnasium", "pettingzoo"}
 VARIANTS = {"wuhan", "hangzhou", "hebei", "taiwan", "fuzhou", "mcr"}
-# How arrays lie in memory: a module, and the attribute of a state that holds it; both are private to that folder.
+# The layout of arrays in memory: a module, and the attribute of a state that holds it; both are private to the folder.
 STATE, FLAT, FLAT_ATTRIBUTE = "mahjong_env.state", "mahjong_env.state.flat", "_flat"
-# Modules that say rules on plain arrays, without games.
+# Modules that define rules on plain arrays, without games.
 PURE = {"mahjong_env.engine.claim_rules"}
 
 
@@ -41,12 +41,12 @@ class Import(NamedTuple):
     name: str
     at: str  # file:line
     is_lazy: bool  # inside a function: importing the module does not need it
-    is_for_types: bool  # for the type checker only
+    is_for_types: bool  # only for the type checker
 
 
 @dataclass(frozen=True)
 class Module:
-    """One source file: its path and name, its syntax tree, what it imports."""
+    """One source file: its path and name, its syntax tree, and its imports."""
 
     path: str
     name: str
@@ -60,28 +60,28 @@ class Module:
 
     @property
     def group(self) -> str:
-        """The folder of mahjong_env that it lies in, "" for others."""
+        """The folder of mahjong_env in which it lies, "" for others."""
         return group_of(self.name)
 
     @property
     def is_shell(self) -> bool:
-        """Whether it may know gymnasium and pettingzoo."""
+        """Whether it may import gymnasium and pettingzoo."""
         return self.group in SHELLS or (self.layer == "mahjong_env" and self.name.count(".") < 2 and not self.group)
 
     def at(self, node: ast.AST) -> str:
-        """Where something stands."""
+        """Return the place of a node in the source."""
         return f"{self.path}:{getattr(node, 'lineno', 1)}"
 
 
 def group_of(name: str) -> str:
-    """The folder of mahjong_env that something lies in, "" where it lies in none."""
+    """Return the folder of mahjong_env in which a module of this name lies, "" for others."""
     layer, _, inside = name.partition(".")
     folder = inside.partition(".")[0]
     return folder if layer == "mahjong_env" and folder in GROUPS else ""
 
 
 def modules(root: Path) -> list[Module]:
-    """All modules of the packages under `root`."""
+    """Return all modules of the packages under `root`."""
     found = []
     for layer, home in LAYERS.items():
         for file in sorted((root / home / layer).rglob("*.py")):
@@ -94,7 +94,7 @@ def modules(root: Path) -> list[Module]:
 
 
 def _imports(tree: ast.AST, path: str, package: list[str], lazy: bool = False, types: bool = False) -> Iterator[Import]:
-    """Every import statement, and every import_module("...") with a literal name."""
+    """Yield every import statement, and every import_module("...") with a literal name."""
     for node in ast.iter_child_nodes(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -113,9 +113,9 @@ def _imports(tree: ast.AST, path: str, package: list[str], lazy: bool = False, t
 
 # --- Imports ---------------------------------------------------------------------------------------------------------
 def imports_upwards(every: list[Module]) -> Iterator[str]:
-    """A package imports those before it in `LAYERS`, a folder of mahjong_env those before it in `GROUPS`.
+    """Check that packages import only those before them in `LAYERS`, and folders only those before them in `GROUPS`.
 
-    What only types need may go both ways between folders.
+    Imports for types alone may go both ways between folders.
     """
     order = list(LAYERS)
     for module in every:
@@ -130,7 +130,7 @@ def imports_upwards(every: list[Module]) -> Iterator[str]:
 
 
 def needs_too_much(every: list[Module]) -> Iterator[str]:
-    """An engine module imports numpy and engine modules; a shell imports what belongs to an extra inside functions."""
+    """Check that engine modules import only numpy and each other, and shells import extras only inside functions."""
     names, shells = {module.name for module in every}, {module.name for module in every if module.is_shell}
     for module in every:
         for one in module.imports if module.layer == "mahjong_env" else ():
@@ -143,7 +143,7 @@ def needs_too_much(every: list[Module]) -> Iterator[str]:
 
 
 def private_memory(every: list[Module]) -> Iterator[str]:
-    """Seats and the verbs of the state are the one way to its arrays; rules on plain arrays know no games."""
+    """Check that the state's arrays are used only through its methods, and that rules on plain arrays know no games."""
     for module in every:
         outside = not f"{module.name}.".startswith(f"{STATE}.")
         for one in module.imports:
@@ -158,7 +158,7 @@ def private_memory(every: list[Module]) -> Iterator[str]:
 
 # --- Names -----------------------------------------------------------------------------------------------------------
 def variants_named_elsewhere(every: list[Module]) -> Iterator[str]:
-    """Only `variants/<variant>` and `<variant>_v0` name a variant; prose (docstrings, comments) may.
+    """Check that only `variants/<variant>` and `<variant>_v0` name a variant outside docstrings and comments.
 
     `mahjong_env/__init__.py` may name the modules `<variant>_v0`, which users import from it.
     """
@@ -176,10 +176,10 @@ def variants_named_elsewhere(every: list[Module]) -> Iterator[str]:
 
 
 def words(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Every identifier, and every text that is not a docstring."""
+    """Yield every identifier, and every text that is not a docstring."""
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        # Names stand in fields of many node types (id, attr, name, asname, arg, module, names, value, ...).
+        # Many node types have fields with names (id, attr, name, asname, arg, module, names, value, ...).
         for _, value in ast.iter_fields(node) if id(node) not in prose else ():
             yield from (
                 (node, text) for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)
@@ -187,7 +187,7 @@ def words(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 
 def modules_named_like_functions(every: list[Module]) -> Iterator[str]:
-    """No module bears the name of something else that its package offers: importing one would hide the other."""
+    """Check that no module has the name of something that its package offers: importing one would hide the other."""
     names = {module.name for module in every}
     for module in every:
         for node in module.tree.body if "/__init__" in module.path else ():

@@ -1,4 +1,4 @@
-"""A judge of Botzone's game, written from its wiki and what its public judge does; PyMahjongGB counts the fan.
+"""A judge of Botzone's game, written after its wiki and the behaviour of its public judge; PyMahjongGB counts the fan.
 
 It asks four players turn by turn, and keeps the log that the platform would keep.
 """
@@ -15,7 +15,7 @@ ALL = [f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)] + ["F1", "F2"
 
 
 def walls_of(seed: int) -> list[list[str]]:
-    """Four walls of 34 tiles; they are drawn from their ends."""
+    """Return four walls of 34 tiles, which are drawn from their ends."""
     tiles = ALL * 4
     random.Random(seed).shuffle(tiles)
     return [tiles[34 * player : 34 * player + 34] for player in range(4)]
@@ -29,9 +29,9 @@ class Judge:
     """One game.
 
     Attributes:
-        logs: what was said: the judge's output and the answers, in turns.
-        text: the same as lines of text, as the competitions' training data has them.
-        scores: at the end.
+        logs: the judge's output and the answers, in turns.
+        text: the same as lines of text, in the format of the competitions' training data.
+        scores: the scores at the end.
     """
 
     def __init__(self, players: list[Callable[[str], str]], walls: list[list[str]], quan: int) -> None:
@@ -64,7 +64,7 @@ class Judge:
         return self.scores
 
     def _ask(self, requests, only_pass=(), **display):
-        """Show something, and hear all four."""
+        """Send all four players their requests, and return their answers."""
         self.logs.append({"output": {"command": "request", "content": dict(enumerate(requests)), "display": display}})
         said = [answer(request) for answer, request in zip(self.players, requests, strict=True)]
         self.logs.append({str(player): {"verdict": "OK", "response": one} for player, one in enumerate(said)})
@@ -96,7 +96,7 @@ class Judge:
             self.hands[player].remove(tile)
 
     def _turn(self, player):
-        """A player draws and does something; return who draws next."""
+        """Let a player draw and act; return who draws next."""
         if not self.walls[player]:
             self._end("HUANG", player, [0, 0, 0, 0])
             return player
@@ -143,7 +143,7 @@ class Judge:
         raise PenaltyError(player, "WA")
 
     def _discarded(self, player, tile, told, **display):
-        """A tile lies before a player: who wants it? Return who draws next."""
+        """Let the others claim a discard; return who draws next."""
         if display["action"] == "PLAY" or display["action"] in ("CHI", "PENG"):
             self._write(player, "Play", tile)
         said = self._ask([told] * 4, player=player, tile=tile, only_pass=[player], **display)
@@ -187,7 +187,7 @@ class Judge:
         return others[0]
 
     def _in_vain(self, said, granted, tile):
-        """What the others said, as the end of a line."""
+        """Return the claims of others that were not granted, as the end of a line."""
         words = []
         for player, one in enumerate(said):
             if player != granted and one != ["PASS"]:
@@ -210,7 +210,7 @@ class Judge:
                 prevalentWind=self.quan,
                 verbose=True,
             )
-        except TypeError:  # no hand that is complete
+        except TypeError:  # the hand is not complete
             raise PenaltyError(player, "WH") from None
         points = sum(value * count for value, count, *_ in found)
         if points < 8:

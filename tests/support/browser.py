@@ -1,4 +1,4 @@
-"""A real Chromium without a screen, for pages: skipped where there is none."""
+"""A real Chromium without a screen, for tests of pages, which are skipped where there is none."""
 
 import shutil
 import time
@@ -13,7 +13,7 @@ WIDE, NARROW = (1280, 1000), (375, 780)
 
 @contextmanager
 def chromium(size, language="en"):
-    """A browser of this size; narrow ones are phones with touch."""
+    """Open a browser of this size; a narrow one is a phone with touch."""
     pytest.importorskip("selenium")
     from selenium import webdriver
 
@@ -40,7 +40,7 @@ def chromium(size, language="en"):
 
 
 def wait(browser, script, seconds=60):
-    """Wait until a script gives something true, and return it."""
+    """Wait until a script returns a true value, and return it."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = browser.execute_script(f"return {script}")
@@ -51,24 +51,24 @@ def wait(browser, script, seconds=60):
 
 
 def text(browser, selector):
-    """What the first element of a selector says; "" if there is none."""
+    """Return the text of the first element of a selector, "" if there is none."""
     return "".join(texts(browser, selector)[:1])
 
 
 def texts(browser, selector):
-    """What every element of a selector says."""
+    """Return the text of every element of a selector."""
     return browser.execute_script(
         "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)", selector
     )
 
 
 def messages(browser):
-    """What the browser complained about."""
+    """Return the browser's messages."""
     return [entry["message"] for entry in browser.get_log("browser")]
 
 
 def emulate(browser, *, size=None, scheme=None):
-    """Let the page have another size, narrow ones a phone's, or the other scheme of colours."""
+    """Give the page another size, as on a phone if it is narrow, or another colour scheme."""
     if size is not None:
         metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 900}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -78,7 +78,7 @@ def emulate(browser, *, size=None, scheme=None):
 
 
 def inaccessible(browser, impacts=("serious", "critical")):
-    """What axe finds on a page for people who see, hear or move otherwise: rule, impact and the first elements."""
+    """Return the accessibility problems that axe finds on a page: rule, impact and the first elements."""
     axe = pytest.importorskip("selenium_axe_python")
     script = (resources.files(axe) / "axe-core" / "axe.min.js").read_text("utf-8")
     found = browser.execute_async_script(f"""
@@ -92,7 +92,7 @@ def inaccessible(browser, impacts=("serious", "critical")):
 
 
 def english_left(browser):
-    """English words in what a Chinese page shows or says, unless they are marked as English."""
+    """Return English words in what a Chinese page shows or says, unless they are marked as English."""
     return browser.execute_script("""
         const found = [];
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);

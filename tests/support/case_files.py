@@ -1,4 +1,4 @@
-"""Where the written cases of the shipped variants lie; `mahjong_env.testing.cases` says how they are written."""
+"""The written cases of the shipped variants; `mahjong_env.testing.cases` describes their format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ CASES = Path(__file__).parents[1] / "cases"
 
 
 def hand_cases(variant: str) -> list[dict[str, Any]]:
-    """The described hands of a variant."""
+    """Return the described hands of a variant."""
     return read_hands(CASES / f"{variant}.toml")
 
 
 def scenes(variant: str) -> list[dict[str, Any]]:
-    """The scenes of a variant."""
+    """Return the scenes of a variant."""
     return read_scenes(CASES / f"{variant}_play.toml")

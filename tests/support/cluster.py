@@ -1,4 +1,4 @@
-"""What the tests on local Ray clusters share."""
+"""Helpers of the tests on local Ray clusters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mahjong_training.runtime.ray_cluster import connected
 REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
 
 
-# Fatal kills the worker that plays it, the first time that it is asked anything; then it plays like `First`.
+# Fatal kills the worker that plays it, the first times that it is asked anything; later it plays like `First`.
 AGENTS = """
 import os, signal, time
 from pathlib import Path
@@ -48,12 +48,12 @@ class Broken(First):
 
 
 def small_cluster(workers: int) -> AbstractContextManager[Any]:
-    """A local cluster, with as little memory as can be."""
+    """Return a local cluster with as little memory as possible."""
     return connected("local", workers=workers, store=80 * 2**20)
 
 
 def left_behind(session: int, patience: float = 120.0) -> list[str]:
-    """The processes of a session (of a driver started in one of its own) that are alive after some seconds."""
+    """Return the processes of a session (that of a driver with its own session) that are alive after some seconds."""
     end = time.monotonic() + patience
     while (found := _alive(session)) and time.monotonic() < end:
         time.sleep(0.2)

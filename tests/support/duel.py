@@ -1,7 +1,7 @@
 """Replays games of the engine in the referee, and compares them after every action.
 
-The engine's arrays are read once a step for all games (`Sight`), and compared with the referee's players as plain
-numbers; words are made only for a difference. A difference is a `DisagreementError`, whose message is the scene.
+The engine's arrays are read once per step for all games (`Sight`), and compared with the referee's players as plain
+numbers; texts are made only for a difference. A difference raises `DisagreementError`, whose message is the scene.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class DisagreementError(AssertionError):
 
 
 def names(kinds: Any) -> list[str]:
-    """Tile names of kinds."""
+    """Return the names of kinds."""
     return [KIND_NAMES[int(kind)] for kind in kinds]
 
 
 def tally_kinds(tiles: Sequence[str], size: int) -> list[int]:
-    """How many there are of each kind."""
+    """Return the number of tiles of each kind."""
     counts = [0] * size
     for tile in tiles:
         counts[NUMBER[tile]] += 1
@@ -44,7 +44,7 @@ def tally_kinds(tiles: Sequence[str], size: int) -> list[int]:
 
 
 class Sight:
-    """What lies on the tables of games that are not over, as lists; ``row`` says where those of a game are."""
+    """The tables of games that are not over, as lists; ``row`` is the place of each game in them."""
 
     _ARRAYS = (
         *("hand", "flowers", "num_melds", "meld_type", "meld_kind", "meld_from", "person_at"),
@@ -83,7 +83,7 @@ class Duel:
 
     # --- what the engine's state says, in the referee's words ---------------------------------------------------
     def start(self) -> Start:
-        """The chance of the hand that has just been dealt, read off the wall."""
+        """Return what chance has decided of the hand that has just been dealt, read from the wall."""
         state, game, rules = self.engine.state, self.game, self.engine.rules
         wall = names(state.wall[game])
         size, seats, dealer = rules.hand_size, rules.seats, int(state.dealer[game])
@@ -100,7 +100,7 @@ class Duel:
                 indicators.append(wall[place])
                 place += 1
         rest: Any = wall[place:]
-        if rules.has_private_walls:  # in turns, from the seat after the dealer on; a scene may shorten them
+        if rules.has_private_walls:  # dealt out in turns, from the seat after the dealer on; a scene may shorten them
             drawable = rest[: len(rest) - int(state.reserve[game])]
             rest = [drawable[(seat - dealer - 1) % seats :: seats] for seat in range(seats)]
         return Start(
@@ -120,13 +120,13 @@ class Duel:
         state, game, ref = self.engine.state, self.game, self.referee
         self.played = [f"-- hand {ref.hands_played}"]
         start = self.start()
-        # A scene may shorten the wall; beyond that, how many tiles are never drawn is for the referee to know.
+        # A scene may shorten the wall; apart from that, the referee knows by itself how many tiles are never drawn.
         shortened = int(state.reserve[game]) - self.engine.rules.reserve
         ref.variant.reserve = lambda: self.own_reserve() + shortened
         if ref.hands_played == 0:
             ref.dealer_passes = int(state.turnover[game])
         else:
-            # The dice of later hands show in the house winds alone.
+            # The dice of later hands show only in the house winds.
             east = start.house_winds.index("1z")
             start.house_dice = (east - start.dealer) % self.engine.num_seats + 1
         ref.deal(start)
@@ -141,7 +141,7 @@ class Duel:
             raise DisagreementError(f"{what}\n  engine:  {ours}\n  referee: {theirs}\n\n{self.scene()}")
 
     def before(self, sight: Sight | None = None) -> None:
-        """Compare what is to be decided, and everything that lies on the table."""
+        """Compare the decision to be made, and everything that lies on the table."""
         sight, ref = sight or Sight(self.engine), self.referee
         self.check("seat to act", sight.to_act[self.game], -1 if ref.to_act is None else ref.to_act)
         row = sight.row[self.game]
@@ -161,7 +161,7 @@ class Duel:
             self.compare_seat(sight, row, seat)
 
     def compare_seat(self, sight: Sight, row: int, seat: int) -> None:
-        """Hand, flowers, melds and discards of one seat."""
+        """Compare the hand, flowers, melds and discards of one seat."""
         player = self.referee.players[seat]
         hand = tally_kinds(player.hand, 34)
         if sight.hand[row][seat] != hand:
@@ -210,7 +210,7 @@ class Duel:
 
     # --- what is printed for a difference -----------------------------------------------------------------------
     def scene(self) -> str:
-        """How to get here, and both tables."""
+        """Return how to reproduce the position, and both tables."""
         engine, state, game, ref = self.engine, self.engine.state, self.game, self.referee
         theirs = [
             f"to act {ref.to_act}, may {sorted(ref.options)}, left {ref.left}, wild {ref.wild}, dealer {ref.dealer}"
@@ -258,16 +258,16 @@ def duel(
     """Play a batch to its end, each game beside a referee.
 
     Args:
-        variant: its name.
-        games: how many.
-        seed: of cards and play.
-        choose: ``choose(engine, rng)`` gives an action for each game.
-        num_hands: hands of a match.
-        deals: how the first hands begin.
+        variant: the name of the variant.
+        games: the number of games.
+        seed: the seed of tiles and play.
+        choose: ``choose(engine, rng)`` returns an action for each game.
+        num_hands: the number of hands of a match.
+        deals: the deals of the first hands.
         start: as in `mahjong_env.make_engine`.
         referee: makes the referee of each game.
-        on_end: called with the engine and each step's result in which hands end.
-        most_hands: stop after so many hands, also in the middle of matches.
+        on_end: is called with the engine and the result of each step in which hands end.
+        most_hands: stop after this many hands, even in the middle of matches.
         **knobs: house rules.
 
     Returns:
@@ -298,7 +298,7 @@ def duel(
 
 
 def choose_random(engine: mahjong_env.Engine, rng: np.random.Generator) -> Any:
-    """Uniformly random legal actions, except that most wins are taken."""
+    """Return uniformly random legal actions, except that most wins are taken."""
     mask = engine.action_mask
     actions = (rng.random(mask.shape) * mask).argmax(axis=1)
     wins = mask[:, WIN] & (rng.random(len(mask)) < 0.9)
@@ -307,7 +307,7 @@ def choose_random(engine: mahjong_env.Engine, rng: np.random.Generator) -> Any:
 
 
 def choose_with(agent: Any, share: float = 0.95) -> Chooser:
-    """Actions of an agent that mostly plays well and sometimes at random, so that odd positions are reached too."""
+    """Return a chooser that mostly follows an agent and sometimes plays at random, to reach odd positions as well."""
 
     def choose(engine: mahjong_env.Engine, rng: np.random.Generator) -> Any:
         actions = choose_random(engine, rng)

@@ -1,8 +1,7 @@
-"""A device that is not there: its arrays lie in the CPU's memory, but nothing that lies elsewhere may meet them.
+"""A fake device, whose arrays lie in the CPU's memory but must not be mixed with arrays that lie elsewhere.
 
-Torch takes it for its device "meta", which every build has. What is computed there is what the CPU computes, bit for
-bit; what a GPU would refuse, an operation on arrays of two devices or an array that is handed to numpy as it is, is
-refused.
+Torch takes it for its device "meta", which every build has. It computes what the CPU computes, bit for bit. It refuses
+what a GPU would refuse: operations on arrays of two devices, and arrays that are handed to numpy without a copy.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class _Dispatch(TorchDispatchMode):
 
 
 class _Function(TorchFunctionMode):
-    """Torch makes arrays of data in one step with moving them, where they cannot be taken in."""
+    """Splits the making of arrays from data: torch would make and move them in one step that cannot be intercepted."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
@@ -86,8 +85,8 @@ def _carry_out(function: Any, args: Any, kwargs: Any) -> Any:
 
 @contextmanager
 def fake_device() -> Iterator[torch.device]:
-    """Let torch have the device."""
-    # Optimisers go on with the weights of a module that is moved: as on a GPU, these stay the same objects.
+    """Give torch the device."""
+    # Optimisers keep using the weights of a module that is moved: as on a GPU, these stay the same objects.
     before = torch.__future__.get_swap_module_params_on_conversion()
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:

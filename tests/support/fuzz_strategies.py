@@ -1,4 +1,4 @@
-"""What the fuzz tests draw: texts, values of the wrong kind, tiles of a set, hands that can exist, deals."""
+"""Strategies of the fuzz tests: texts, values of the wrong kind, tiles of a set, possible hands, deals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMES = int(os.environ.get("FUZZ", "0"))
 
 
 def examples(number):
-    """So many examples, the same ones each time unless FUZZ asks for more."""
+    """Return settings for a number of examples, the same ones each time unless FUZZ asks for more."""
     stages = (Phase.explicit, Phase.generate, Phase.shrink)
     return settings(max_examples=number * max(TIMES, 1), derandomize=not TIMES, phases=stages)
 
@@ -38,7 +38,7 @@ VALUES = st.one_of(
 )
 """Anything, mostly of the wrong kind."""
 
-# What stands in files.
+# Contents of files.
 JSONS = st.recursive(
     st.one_of(st.none(), st.booleans(), INTEGERS, st.floats(), TEXTS),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
@@ -46,18 +46,18 @@ JSONS = st.recursive(
 )
 JSON_TEXTS = st.text('[]{}":,0123456789.eE+-truefalsn\\ \n', max_size=40)
 DAMAGES = st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4), st.integers(0, 8)), min_size=1, max_size=4)
-"""Where (as a share of the length), what is put there, and how many bytes it takes the place of."""
+"""Damages: the place (as a share of the length), the bytes that are put there, and how many bytes they replace."""
 
 
 def damaged(data, damages):
-    """Bytes with some of them replaced, more or fewer than before."""
+    """Return bytes with some of them replaced; their number may change."""
     for where, put, cut in damages:
         place = int(where * len(data))
         data = data[:place] + put + data[place + cut :]
     return data
 
 
-# Seeds of what is made by a generator: possible hands and deals, far quicker than drawn tile by tile.
+# Seeds for generators of possible hands and deals, which are far faster than drawing tile by tile.
 SEEDS = st.integers(0, 2**32 - 1)
 
 _RUN_STARTS = [suit + rank for suit in (0, 9, 18) for rank in range(7)]
@@ -74,7 +74,7 @@ MELDS = st.one_of(
 
 
 def possible_deal(rules, seed):
-    """A deal that can be dealt, with some tiles of hands and wall named."""
+    """Return a possible deal that names some tiles of the hands and the wall."""
     rng = np.random.default_rng(seed)
     dealer = int(rng.integers(rules.seats))
     sizes = rng.integers(0, rules.hand_size + 1, rules.seats)

@@ -1,4 +1,4 @@
-"""House rules of each variant, and knobs that cannot be without others."""
+"""House rules of each variant, and knobs that need others."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +20,11 @@ HOUSES: dict[str, dict[str, Any]] = {
         **{"base_score": 3},
     },
 }
-"""By variant: how a game goes, who pays, caps that are reached, and factors that are not 1."""
+"""House rules of each variant: how a game goes, who pays, caps that are reached, and factors that are not 1."""
 
 
 def with_needed(knobs: Mapping[str, Any]) -> dict[str, Any]:
-    """Some knobs, and what they need."""
+    """Return knobs together with those that they need."""
     needed: dict[str, Any] = {}
     if knobs.get("rotation"):
         needed["players"] = 3  # four people of whom three play

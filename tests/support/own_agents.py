@@ -6,7 +6,7 @@ from mahjong_env import NUM_ACTIONS
 
 
 class LastLegal:
-    """Takes the last action that is legal, without any chance: wins, passes where it can, and else discards honours."""
+    """Takes the last legal action, without randomness: it passes where it can, else wins, and else discards honours."""
 
     def __init__(self, name: str = "last"):
         self.name = name

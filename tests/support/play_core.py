@@ -1,6 +1,6 @@
-"""Plays a random hand through the engine and one through PettingZoo, prints the rules, says where the package lies.
+"""Plays a random hand through the engine and one through PettingZoo, reads the rules, prints where the package lies.
 
-test_wheel runs this as a script in an environment that has the core requirements only.
+test_wheel runs this as a script in an environment that has only the core requirements.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Matches of a person, a server that runs, and a page on which somebody plays."""
+"""Matches of a person, a running server, and a page on which somebody plays."""
 
 import threading
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ AT_ONCE = "set('pace', 0); grace = 0"
 
 
 class Throws:
-    """Discards what it has drawn, and claims nothing."""
+    """An agent that discards what it has drawn, and claims nothing."""
 
     name = "random"  # a word that pages know in both languages
 
@@ -31,7 +31,7 @@ class Throws:
 
 
 def match_of(rules, seed=3, person=0, agent="greedy", num_hands=1, deal=None, **settings):
-    """A match of a person against agents of one name, or one agent; hints are greedy's; ``deal``: it begins with it."""
+    """Return a match of a person against copies of an agent, with greedy's hints; it begins with ``deal`` if given."""
     rules = mahjong_env.rules(rules)
     agents = [make_agent(agent) if isinstance(agent, str) else agent] * rules.people
     agents[person] = None
@@ -43,14 +43,14 @@ def match_of(rules, seed=3, person=0, agent="greedy", num_hands=1, deal=None, **
 
 
 def last_flower():
-    """In Taiwan the person draws an eighth flower when no tile is left to replace it."""
+    """Return a match in Taiwan in which the person draws an eighth flower when no tile is left to replace it."""
     hands = ("147m 258p 369s 1234567z 9m", "258m 369p 147s F1 F2 F3 F4 S1 S2 S3", "369m 147p 258s 1234567z", "")
     tiles = {"draws": "S4", "replacements": "1z 2z 3z 4z 5z 6z 7z"}
     return match_of("taiwan", seed=5, person=1, agent=Throws(), deal=Deal(hands=hands, **tiles, tiles_left=1))
 
 
 def paid_late():
-    """The first "pass" lets a kong stand that the person could rob; the same player wins with its replacement."""
+    """Return a match in which the person's first "pass" lets a kong stand, and its owner wins with the replacement."""
 
     class Adds:
         name = "greedy"
@@ -65,7 +65,7 @@ def paid_late():
 
 
 def lobby():
-    """A choice of everything, against two agents."""
+    """Return a lobby in which everything can be chosen, with two agents."""
 
     def begin(rules, name, person, num_hands):
         return match_of(rules, person=person, agent=name, num_hands=num_hands)
@@ -75,7 +75,7 @@ def lobby():
 
 @contextmanager
 def answering(new_match, port=0, reviewer=None):
-    """A server that runs."""
+    """Run a server."""
     with PlayServer(new_match, port=port, reviewer=reviewer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
@@ -87,7 +87,7 @@ def answering(new_match, port=0, reviewer=None):
 
 
 def advised(browser, is_there, most=300):
-    """Play as greedy does until something is there, or the hand has ended."""
+    """Play as greedy does until a condition on legal actions and answers is true, or the hand has ended."""
     for count in range(most):
         wait(browser, READY)
         legal, position = browser.execute_script("return [state.legal, state.position]")

@@ -8,7 +8,7 @@ from mahjong_env.testing.play import choose_actions
 
 
 def in_mid_hand(variant: str, games: int, steps: int, agent: str = "random", **settings) -> Engine:
-    """Games of which an agent has played some steps; those that are over are dealt anew, unless the settings say no."""
+    """Return games in which an agent has played some steps; unless settings differ, those that end are dealt anew."""
     engine = make_engine(variant, games, **{"seed": 5, "auto_reset": True} | settings)
     player, rng = make_agent(agent), np.random.default_rng(0)
     for _ in range(steps):
@@ -18,13 +18,13 @@ def in_mid_hand(variant: str, games: int, steps: int, agent: str = "random", **s
 
 
 def asked_in_mid_hand(*given, **settings) -> View:
-    """What the seats to act see in such games."""
+    """Return what the seats to act see in the games of `in_mid_hand`."""
     engine = in_mid_hand(*given, **settings)
     return engine.view(np.flatnonzero(engine.seat_to_act >= 0))
 
 
 def positions(variant, *, games=24, steps=30, seed=4, **settings) -> Engine:
-    """Games each of which is somewhere else, some of them waiting for answers to a discard."""
+    """Return games at different points of a hand, some of them waiting for answers to a discard."""
     engine = make_engine(variant, games, seed=seed, auto_reset=True, **settings)
     rng = np.random.default_rng(seed)
     for step in range(steps):

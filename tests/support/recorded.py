@@ -9,7 +9,7 @@ WIN = mahjong_env.action("win")
 
 
 class Collector(Recorder):
-    """A recorder whose records are kept in memory."""
+    """A recorder that keeps its records in memory."""
 
     def __init__(self, engine, **settings):
         self.collected = []
@@ -17,7 +17,7 @@ class Collector(Recorder):
 
 
 def recorded(variant, seed=3, agents=(), note=lambda legal, choice: None, **settings):
-    """The record of a match: wins are declared, all else is chosen at random; ``note`` says what is noted of it."""
+    """Return the record of a match with random choices and all wins declared; ``note`` makes a note of each choice."""
     engine, rng = mahjong_env.make_engine(variant, 1, seed=seed, **settings), np.random.default_rng(seed)
     recorder = Collector(engine, agents=agents)
     while engine.seat_to_act[0] >= 0:

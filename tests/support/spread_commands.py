@@ -1,4 +1,4 @@
-"""Commands that share their work out, small, and what they write: the same wherever it is done."""
+"""Small runs of the commands that distribute their work, whose output must not depend on where the work is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMANDS = {
     "review": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "review.json"),
     "rule-values": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
 }
-"""By name: their words, and the file that says what was found. {games} is a file of `record_games`."""
+"""The arguments of each command, and the file that it writes its results to. {games} is a file of `record_games`."""
 
 
 def record_games(path: Path) -> Path:
@@ -35,7 +35,7 @@ def record_games(path: Path) -> Path:
 
 
 def found_by(command: str, folder: Path, *more: str, status: int = 0) -> bytes:
-    """Run a command, which ends with this status; what it has found, as it is written."""
+    """Run a command that must end with this status, and return the file of its results."""
     words, file = COMMANDS[command]
     folder.mkdir(exist_ok=True)
     games = record_games(folder.parent / f"{command}.jsonl") if "{games}" in words else ""

@@ -1,7 +1,8 @@
-"""``mahjong-env export``: a policy as an ONNX model.
+"""``mahjong-env export``: write a policy as an ONNX model.
 
-Those of `train`, the shipped ones among them. In go the inputs of `mahjong_agents.policy.inputs.action_inputs` for n
-decisions with m legal actions in all, out come their logits; the metadata say what the policy was trained for.
+This works for the policies of `train`, which include the shipped ones. The model takes the inputs of
+`mahjong_agents.policy.inputs.action_inputs` for n decisions with m legal actions in all, and returns the logits of
+these actions. Its metadata say what the policy was trained for.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mahjong_env.basics.files import replacing
 from mahjong_training.config import ExportConfig
 from mahjong_training.runtime.folders import check_file
 
-# `mahjong_agents.policy.network.ActionNetwork.scores`; opset and format are those of 2022, which older runtimes read.
+# `mahjong_agents.policy.network.ActionNetwork.scores`. Opset and format date from 2022, so that older runtimes read it.
 _GRAPH: Final = """
 <ir_version: 8, opset_import: ["": 17], producer_name: "mahjong_env">
 policy (int8[m, A] facts, int8[n, C] table, int64[m] row) => (float[m] scores) {
@@ -40,7 +41,7 @@ policy (int8[m, A] facts, int8[n, C] table, int64[m] row) => (float[m] scores) {
 
 
 def run(config: ExportConfig) -> None:
-    """Write the model, and say what plays it.
+    """Write the model, and print how to play with it.
 
     Raises:
         MahjongError: there is no such policy, it cannot be exported, or the file cannot be written.
@@ -51,11 +52,11 @@ def run(config: ExportConfig) -> None:
 
 
 def write_onnx(place: str, out: Path) -> None:
-    """Write a policy as an ONNX model, which ``onnx:FILE`` plays as ``policy:PLACE`` plays.
+    """Write a policy as an ONNX model; ``onnx:FILE`` then plays in the same way as ``policy:PLACE``.
 
     Args:
-        place: see `mahjong_agents.policy.file.find_policy`.
-        out: the file; whatever stood there is replaced.
+        place: the policy; see `mahjong_agents.policy.file.find_policy`.
+        out: the file to write; an existing file is replaced.
 
     Raises:
         PolicyFileError: there is no such policy, or its network is of another kind.

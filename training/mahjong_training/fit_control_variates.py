@@ -1,7 +1,7 @@
-"""``mahjong-env fit-control-variates``: fit the weights of the control variates on greedy hands, and write them down.
+"""``mahjong-env fit-control-variates``: fit the weights of the control variates to hands of greedy players.
 
-The hands are dealt from seeds that nothing else uses (`mahjong_training.seeds`), so that weights are fixed before any
-test.
+The hands are dealt from a seed that nothing else uses (`mahjong_training.seeds`), so that the weights are fixed before
+any test.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _GAMES: Final = 1000
 
 
 def run(config: ControlVariatesConfig) -> None:
-    """Fit the weights of a variant and put them into the file, beside those of the others.
+    """Fit the weights of a variant, and write them to the file that also holds those of the other variants.
 
-    The penalty of the ridge regression, a share of the variance of each innovation, is the one that leaves least of the
-    variance of points on hands that were held out.
+    The weights come from a ridge regression, whose penalty is a share of the variance of each innovation. The penalty
+    is chosen that leaves the least variance of points on held-out hands.
     """
     check_settings(config)
     rules, path, hands = read_rules(config.variant, ()), config.out or WEIGHTS_FILE, max(config.hands, _FOLDS)
@@ -68,9 +68,9 @@ def run(config: ControlVariatesConfig) -> None:
 
 
 def _products(rules: Rules, deals: range) -> NDArray[np.float64]:
-    """Play hands; return [F + 1, F + 1] sums of products of a seat's innovations, with its points behind them.
+    """Play hands; return [F + 1, F + 1] the sums of products of a seat's F innovations and its points (the last entry).
 
-    Greedy agents with and without claims are drawn for every seat.
+    For every seat, a greedy agent with or without claims is drawn.
     """
     agents: list[Agent] = [GreedyAgent(), ClosedGreedyAgent()]
     engine = make_engine(rules, deals.stop, seed=LUCK_SEED).select(np.arange(deals.start, deals.stop))
@@ -86,7 +86,7 @@ def _products(rules: Rules, deals: range) -> NDArray[np.float64]:
 
 
 def _weights(products: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
-    """Return [F] the points that each innovation is worth; 0 for those that never differed from 0."""
+    """Return [F] the weight of each innovation, in points, or 0 for innovations that never differed from 0."""
     spread = np.diag(products)[:-1]
     seen = np.flatnonzero(spread)
     weights = np.zeros(len(spread))
@@ -96,6 +96,6 @@ def _weights(products: NDArray[np.float64], penalty: float) -> NDArray[np.float6
 
 
 def _left(products: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return the share of the points' squares that remains."""
+    """Return the share of the sum of squared points that these weights leave."""
     rest = np.append(-weights, 1.0)
     return float(rest @ products @ rest / products[-1, -1])

@@ -113,7 +113,7 @@ class PolicyAgent:
         if self.variant not in (None, view.rules.name):
             raise PolicyFileError(
                 f"policy {self.name} was trained for {self.variant}, not for {view.rules.name}; "
-                "with ?any_variant=true it plays all the same"
+                "add ?any_variant=true to play it nevertheless"
             )
         inputs = network.inputs(view)
         scores = network.scores(inputs)

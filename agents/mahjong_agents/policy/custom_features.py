@@ -1,4 +1,4 @@
-"""Added inputs: numbers of a researcher's own, which a network is shown beside the observation.
+"""Added inputs: a researcher's own numbers, which a network sees beside the observation.
 
 A class of a few lines in any file is enough; see docs/rewards_and_features.md::
 
@@ -26,16 +26,16 @@ _HIGH: Final = 127
 
 
 class Features(Protocol):
-    """What turns views into added inputs.
+    """The interface of objects that make added inputs of views.
 
     Attributes:
-        facts: the numbers by name, K in all, and what a network multiplies each with, so that it is about 1.
+        facts: the names of the K numbers, with the factor by which a network multiplies each so that it is about 1.
     """
 
     facts: Mapping[str, float]
 
     def __call__(self, view: View) -> NDArray[Any] | Mapping[str, NDArray[Any]]:
-        """Return for what n seats see [n, K] integers from -128 to 127, or [n] of them for each name."""
+        """Return [n, K] integers from -128 to 127 for the views of n seats, or [n] integers for each name."""
         ...
 
 
@@ -53,7 +53,7 @@ def find_features(features: Any) -> Features:
     """Return the added inputs that a text names, or the object itself; see `mahjong_agents.base.make_own`.
 
     Raises:
-        AgentError: there are none of this name, they cannot be made, or are something else.
+        AgentError: there is nothing of this name, it cannot be made, or it does not make added inputs.
     """
     found: Features = make_own(_KIND, features)
     facts = found.facts
@@ -63,7 +63,7 @@ def find_features(features: Any) -> Features:
 
 
 def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
-    """Return [n, K] int8 what is added for a view.
+    """Return [n, K] int8 the added inputs of a view.
 
     Raises:
         AgentError: they are not [n, K] integers from -128 to 127, nor [n] for each name.

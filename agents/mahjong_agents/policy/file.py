@@ -1,4 +1,4 @@
-"""Files of learned policies: what they were trained for, and the weights, in one zip without pickles."""
+"""Files of learned policies: one zip, without pickles, of what the policy was trained for and of its weights."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from mahjong_env.basics.memory import size_text
 
 FORMAT: Final = 2
 PLANES: Final = "planes"
-"""The name in policy files of networks over whole observations."""
+"""The name that policy files give networks over whole observations."""
 TORCH: Final = "torch"
-"""The name in policy files of torch modules of a researcher's own."""
+"""The name that policy files give a researcher's own torch modules."""
 SHIPPED: Final = Path(__file__).parent / "weights"
 """The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
 _MOST_BYTES: Final = 2**28
-"""Of weights: five thousand times those of the shipped policies, and about a second to unpack."""
+"""The most bytes of weights: five thousand times those of the shipped policies; they unpack in about a second."""
 _MOST_OF_A_HEADER: Final = 2**20
 _MOST_WEIGHT: Final = 1e6
-"""No weight that was learned comes near it, and below it the sums of a network stay far below the largest float32."""
+"""The greatest weight. No learned weight comes near it, and it keeps a network's sums far below the largest float32."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ class PolicyFile:
     """A learned policy on disk.
 
     Attributes:
-        variant: name of the variant that it was trained for.
-        variant_version: `Rules.version` then.
-        network: sizes of the network (`mahjong_agents.policy.plane_network.NetworkSpec`; the width of an
-            `mahjong_agents.policy.network`); of a torch module its ``class`` (file.py:Class or module:Class) and the
+        variant: the name of the variant that it was trained for.
+        variant_version: `Rules.version` at the time of training.
+        network: the sizes of the network (`mahjong_agents.policy.plane_network.NetworkSpec`; the width of an
+            `mahjong_agents.policy.network`); for a torch module, its ``class`` (file.py:Class or module:Class) and the
             ``options`` that it was made with.
         weights: the network's arrays by name.
         knobs: the house rules that it was trained with.
-        inputs: `fingerprint_of` the architecture then; "": as it is now.
-        training: how it was trained, for readers.
-        architecture: what network it is: "planes" for `mahjong_agents.policy.plane_network`, "actions" for
+        inputs: `fingerprint_of` the architecture at the time of training; "" for the present one.
+        training: how it was trained, for human readers.
+        architecture: the kind of network: "planes" for `mahjong_agents.policy.plane_network`, "actions" for
             `mahjong_agents.policy.network`, "torch" for `mahjong_agents.policy.torch_network`.
     """
 
@@ -65,7 +65,7 @@ class PolicyFile:
     architecture: str = PLANES
 
     def __post_init__(self) -> None:
-        """Fill in the inputs."""
+        """Fill in `inputs` if it is empty."""
         if not self.inputs:
             object.__setattr__(self, "inputs", fingerprint_of(self.architecture))
 
@@ -73,10 +73,10 @@ class PolicyFile:
         """Return the file's contents.
 
         Raises:
-            PolicyFileError: the network is larger than any that is read.
+            PolicyFileError: the network is larger than what `read` accepts.
         """
         if (size := sum(array.nbytes for array in self.weights.values())) > _MOST_BYTES:
-            raise PolicyFileError(f"its weights take {size_text(size)}; {size_text(_MOST_BYTES)} are the most")
+            raise PolicyFileError(f"its weights take {size_text(size)}; the limit is {size_text(_MOST_BYTES)}")
         header = {key: value for key, value in asdict(self).items() if key != "weights"}
         weights, data = io.BytesIO(), io.BytesIO()
         np.savez(weights, **dict(self.weights))  # type: ignore[arg-type]  # taken for allow_pickle
@@ -86,7 +86,7 @@ class PolicyFile:
         return data.getvalue()
 
     def write(self, path: Path) -> None:
-        """Write the file; whatever stood there is replaced at once or not at all."""
+        """Write the file; an older file of this name is replaced as a whole or not at all."""
         with replacing(path) as file:
             file.write(self.to_bytes())
 
@@ -118,7 +118,7 @@ class PolicyFile:
             raise
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: there is no such policy file") from None
-        except Exception as error:  # zipfile, zlib, json and numpy have a dozen kinds of their own
+        except Exception as error:  # zipfile, zlib, json and numpy raise a dozen different kinds
             raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
         return policy
 
@@ -126,10 +126,11 @@ class PolicyFile:
         """Check that the file at a path can be used with this version.
 
         Raises:
-            PolicyFileError: it belongs to another version of the variant or of the inputs, or has no weights.
+            PolicyFileError: it belongs to another version of the variant or of the inputs, or its weights are not
+                numbers from -1e6 to 1e6.
         """
         for name, array in self.weights.items():
-            if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
+            if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # false for NaN, too
                 raise PolicyFileError(
                     f"{path}: its weights {name!r} are not all numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
                 )
@@ -148,19 +149,20 @@ class PolicyFile:
             )
 
     def check_own(self, path: Path, features: Features | None, network: str | None) -> None:
-        """Check that exactly those added inputs, and that class of a network, are named that it was trained with.
+        """Check that the caller names exactly the added inputs and the network class that it was trained with.
 
-        They are somebody's code, which a policy file never runs by itself: the caller who loads the policy names them.
+        They are somebody's code, which a policy file never runs by itself: the caller who loads the policy must name
+        them.
 
         Raises:
-            PolicyFileError: others are named, or none; or the file does not say what its network is.
+            PolicyFileError: the caller names others, or none; or the file does not say what its network is.
         """
         if not isinstance(self.network, Mapping):
             raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {self.network!r})")
         needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
         if needed != given and features is not None:
             raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
-        known = self.network.get("facts")  # files once did not say
+        known = self.network.get("facts")  # older files do not say
         if features is not None and known is not None and known != (adds := {**features.facts}):
             raise PolicyFileError(f"{path}: trained with the added inputs {known}, names and scales; these are {adds}")
         if needed != given:
@@ -176,32 +178,32 @@ class PolicyFile:
                 f"load it with it: policy:{path}?network={named}"
             )
         if self.architecture != TORCH and network is not None:
-            raise PolicyFileError(f"{path}: its network is one of this package; network={network} has no place in it")
+            raise PolicyFileError(f"{path}: its network is one of this package; leave out network={network}")
 
 
 def fingerprint_of(architecture: str) -> str:
-    """Return the text that changes whenever the inputs of a kind of network do.
+    """Return a text that changes whenever the inputs of a kind of network change.
 
     Raises:
         ValueError: there is no such kind.
     """
     fingerprints = {ACTIONS: action_fingerprint(), PLANES: inputs_fingerprint()}
-    # Nobody knows what a network of a researcher's own reads of a view.
+    # A researcher's own network may read anything of a view.
     fingerprints[TORCH] = f"{fingerprints[ACTIONS]}-{fingerprints[PLANES]}"
     if architecture not in fingerprints:
-        raise ValueError(f"a network of a kind {architecture!r}; known are {', '.join(fingerprints)}")
+        raise ValueError(f"there is no kind of network {architecture!r}; known are {', '.join(fingerprints)}")
     return fingerprints[architecture]
 
 
 def find_policy(place: str) -> Path:
-    """Return the file that a text means.
+    """Return the policy file that a text refers to.
 
     Args:
-        place: the name of a shipped policy, which is that of its variant; a file; a run folder (its best.zip); or the
-            name of a folder in ``runs/``.
+        place: the name of a shipped policy, which is that of its variant; a file; a run folder (its ``best.zip``); or
+            the name of a folder in ``runs/``.
 
     Raises:
-        PolicyFileError: nothing of the kind exists.
+        PolicyFileError: there is no such file.
     """
     shipped = ", ".join(f"policy:{path.stem}" for path in sorted(SHIPPED.glob("*.zip")))
     if not place.strip():

@@ -1,10 +1,11 @@
-"""A few strong inputs for each legal action: what a small network needs to weigh actions against each other.
+"""A few strong inputs for each legal action, with which a small network can weigh actions against each other.
 
-Networks over whole observations have to find out from millions of hands what is known anyway: how far each action
-leaves the hand from a win, what would help then, what plan it fits, what others may do with the tile. Here all of this
-is worked out, and a network that looks at one action at a time is small enough to be moved by the hands of minutes.
+Networks over whole observations need millions of hands to learn what can be computed: how far each action leaves the
+hand from a win, what would help then, which plan it fits, and what others may do with the tile. This module computes
+all of it, so that a network that looks at one action at a time is small enough to learn from the hands of minutes.
 
-Numpy only, the same numbers for every variant. Each is a small integer with a scale that makes it about 1.
+It needs only numpy, and the inputs are the same for every variant. Each is a small integer with a scale that makes it
+about 1.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _RANK: Final = np.arange(NUM_KINDS) % RANKS
 _BYTE_OF_SUIT: Final = np.uint32(1) << np.uint32(8) * _SUIT.astype(np.uint32)
 _EDGE: Final = np.where(_SUIT == _HONOUR, 0, np.minimum(_RANK, RANKS - 1 - _RANK)).astype(np.int8)
 _IS_258: Final = (_SUIT != _HONOUR) & (_RANK % 3 == 1)
-# Rows of counts with two empty places on both sides of each suit and each honour: neighbours are a step away.
+# Rows of counts with two empty places on both sides of each suit and each honour, so that neighbours are one step away.
 _WIDTH: Final = 2 + 3 * (RANKS + 2) + 3 * (NUM_KINDS - 3 * RANKS)
 _AT: Final = np.where(_SUIT == _HONOUR, 3 * RANKS + 8 + 3 * _RANK, 2 + np.arange(NUM_KINDS) + 2 * _SUIT)
 _IS_GROUP: Final = np.arange(len(_GROUPS))[:, None] == np.repeat(
@@ -49,8 +50,9 @@ _IS_GROUP: Final = np.arange(len(_GROUPS))[:, None] == np.repeat(
 )
 
 VERSION: Final = 2
-"""Raised when an input comes to mean something else, so that older policy files are refused. Planes that are added to
-observations change nothing here."""
+"""The version of the inputs. Raise it when an input changes its meaning, so that older policy files are refused.
+
+Planes that are added to observations change nothing here."""
 
 ACTION_FACTS: Final[Mapping[str, float]] = {
     **dict.fromkeys(_GROUPS, 1.0),
@@ -96,7 +98,7 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "win pays": 0.1,
     "win declined": 0.06,
 }
-"""The numbers for each action, by name, with their scales: A in all."""
+"""The names of the A numbers for each action, with their scales."""
 
 TABLE_FACTS: Final[Mapping[str, float]] = {
     **{f"distance {distance}": 1.0 for distance in range(8)},
@@ -135,12 +137,12 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     "own pungs": 0.5,
     **{f"pungs of {slot}": 0.5 for slot in _OTHERS},
 }
-"""The numbers for each row of a view, by name, with their scales: C in all."""
+"""The names of the C numbers for each row of a view, with their scales."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a network is shown of n decisions that have m legal actions in all: numpy arrays, or tensors of torch.
+    """The inputs of a network for n decisions that have m legal actions in all: numpy arrays, or torch tensors.
 
     Attributes:
         row: [m] the decision of each action, ascending: 0 to n - 1.
@@ -155,7 +157,7 @@ class Inputs:
     per_decision: Mapping[str, Any]
 
     def of_actions(self, which: Any) -> Inputs:
-        """Return the same decisions with some of their actions; each keeps one at least."""
+        """Return the same decisions with some of their actions; each decision must keep at least one."""
         per_action = {name: array[which] for name, array in self.per_action.items()}
         return Inputs(self.row[which], self.action[which], per_action, self.per_decision)
 
@@ -167,14 +169,14 @@ class Inputs:
         return Inputs(self.row[first:last] - start, self.action[first:last], per_action, per_decision)
 
     def map(self, change: Callable[[Any], Any]) -> Inputs:
-        """Return the same with every array changed, such as into tensors."""
+        """Return the inputs with every array changed, for instance into a tensor."""
         per_action = {name: change(array) for name, array in self.per_action.items()}
         per_decision = {name: change(array) for name, array in self.per_decision.items()}
         return Inputs(change(self.row), change(self.action), per_action, per_decision)
 
     @classmethod
     def joined(cls, parts: Sequence[Inputs], sizes: Sequence[int]) -> Inputs:
-        """Return the decisions of several parts, of these sizes (n), one after another."""
+        """Join the decisions of several parts, given the number of decisions of each."""
         first = np.cumsum([0, *sizes])
         return cls(
             np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)]),
@@ -185,18 +187,18 @@ class Inputs:
 
 
 def action_inputs(view: View, features: Features | None = None) -> Inputs:
-    """Work out the strong inputs of every row of a view.
+    """Compute the strong inputs of every row of a view.
 
     Args:
         view: what the seats see.
-        features: what adds inputs of a researcher's own to those of the table.
+        features: a researcher's own inputs, which are appended to those of the table; None for none.
 
     Returns:
-        Its legal actions, with ``facts`` [m, A] int8 of each action (`ACTION_FACTS`) and ``table`` [n, C] int8 of each
-        row (`TABLE_FACTS`; added inputs behind them).
+        The legal actions, with ``facts`` [m, A] int8 of each action (`ACTION_FACTS`) and ``table`` [n, C] int8 of each
+        row (`TABLE_FACTS`, followed by the added inputs).
 
     Raises:
-        AgentError: the added inputs are not what they should be.
+        AgentError: the added inputs are not integers of the right shape and range.
     """
     row, action = np.nonzero(view.action_mask)
     found = _ActionFeatures(view, row, action)
@@ -207,13 +209,13 @@ def action_inputs(view: View, features: Features | None = None) -> Inputs:
 
 
 def fingerprint() -> str:
-    """Return a short text that changes whenever the layout of the inputs does."""
+    """Return a short text that changes whenever the layout of the inputs changes."""
     layout = (VERSION, [*ACTION_FACTS.items()], [*TABLE_FACTS.items()])
     return hashlib.sha256(repr(layout).encode()).hexdigest()[:16]
 
 
 def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[np.int8]:
-    """Return arrays [k] by name as [k, names] int8."""
+    """Return arrays [k] by name as the columns of one array [k, names] int8."""
     assert numbers.keys() == names.keys(), numbers.keys() ^ names.keys()
     first = next(iter(numbers.values()))
     columns = np.empty((len(names), len(first)), np.int8)
@@ -237,12 +239,12 @@ class _ActionFeatures:
         # The kind that each action is about: the tile given up, or the one offered.
         offered = np.maximum(view.offered, view.drawn)[row]
         self.kind = np.where(action < CHOW_LOW, action % NUM_KINDS, np.maximum(offered, 0)).astype(np.intp)
-        # [n, slot, group] added up in one number for the four groups, a byte each; a kong whose kind is hidden counts
-        # as one of the first suit.
+        # [n, slot, group] the counts of the four groups are added up in one number, a byte each. A kong of a hidden
+        # kind counts as one of the first suit.
         exists = view.meld_type > MeldType.NONE
         by_suit = (_BYTE_OF_SUIT.take(np.maximum(view.meld_kind, 0)) * exists).sum(axis=2, dtype="<u4")
         self.melds_of_suit = by_suit.view(np.int8).reshape(*by_suit.shape, 4)
-        # [n, slots] the melds of each slot if they are all of one suit, else 0
+        # [n, slots] the number of each slot's melds if they are all of one suit, else 0
         number = view.num_melds
         self.single_suits = np.where(self.melds_of_suit[:, :, :3].max(axis=2) == number, number, 0)
         self.has_chow = (view.meld_type[:, 0] == MeldType.CHOW).any(axis=1)
@@ -260,14 +262,14 @@ class _ActionFeatures:
         self._best_draws = {name: self._best(number, np.maximum) for name, number in self._draws.items()}
 
     def _best(self, numbers: NDArray[np.int8], better: np.ufunc) -> NDArray[np.int8]:
-        """Return [n] the best of the numbers [m] of each row's actions; 0 where there are none."""
+        """Return [n] the best of the numbers [m] of each row's actions; 0 for rows without actions."""
         best = np.zeros(len(self.every), np.int8)
         best[self.row.take(self.first)] = better.reduceat(numbers, self.first)
         return best
 
     # --- Plans --------------------------------------------------------------------------------------------------
     def _find_plans(self) -> None:
-        """Find how far each row is from the plans and the far plans, and what each claim and kong leaves."""
+        """Find the distance of each row from the plans and the far plans, before and after each claim and kong."""
         view, n = self.view, len(self.every)
         self.changes = np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))  # [c] claims and kongs
         row, action = self.row[self.changes], self.action[self.changes]
@@ -278,7 +280,7 @@ class _ActionFeatures:
         melds_of_suit = self.melds_of_suit[row, 0].copy()
         melds_of_suit[np.arange(len(row)), _SUIT[self.kind[self.changes]]] += 1
         has_chow = self.has_chow[row] | ((action >= CHOW_LOW) & (action < PUNG))
-        # All at once, which takes little longer than the rows alone: k = n + c hands, their rows and melds.
+        # All k = n + c hands at once, with their rows and melds; this takes little longer than the n rows alone.
         after = hands_after(view, row, action)
         natural = np.concatenate([self.natural, natural_after])
         hands = Hands(
@@ -309,16 +311,16 @@ class _ActionFeatures:
     def _plan_facts(
         self, plans: Sequence[str], distance: NDArray[np.int8], spare: NDArray[np.uint64], changed: NDArray[np.int8]
     ) -> dict[str, Any]:
-        """Return how far plans are after each action.
+        """Return the distances from plans after each action, by the names in `ACTION_FACTS`.
 
         Args:
-            plans: k of them.
-            distance: [n, k] before.
-            spare: [n, k] kinds that may go without raising it.
-            changed: [c, k] after the claims and kongs among the actions.
+            plans: the names of k plans.
+            distance: [n, k] the distances before the actions.
+            spare: [n, k] kinds that may go without raising the distance.
+            changed: [c, k] the distances after the claims and kongs among the actions.
         """
         tile, is_discard = BIT_OF_KIND.take(self.kind), self.action < CONCEALED_KONG
-        # A wild tile is never to spare, whatever it would stand for.
+        # A wild tile can never be spared, whatever it stands for.
         is_wild = self.kind == self.wild.take(self.row)
         facts: dict[str, Any] = {}
         for place, plan in enumerate(plans):
@@ -378,7 +380,7 @@ class _ActionFeatures:
             facts |= {f"{name} {where}": number for where, number in beside.items()}
             facts[f"{name} beside"] = beside["below"] + beside["above"]
             facts[f"{name} two away"] = beside["two below"] + beside["two above"]
-        # The discards of its kind, and who wants its suit.
+        # The earlier discards of the tile's kind, and who collects its suit.
         latest = view.latest.max(axis=1)
         lately = np.where(latest > 0, 20 - np.minimum(view.num_discards[:, None] - latest, 20), 0)
         facts["lying"] = view.discards.sum(axis=1, dtype=np.int8).reshape(-1).take(at)

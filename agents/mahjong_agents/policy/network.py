@@ -1,6 +1,6 @@
-"""The protocol of networks that play, and the small one that is shipped: numpy alone.
+"""The protocol of networks that play, and the small network of the shipped policies, which needs only numpy.
 
-Networks of a researcher's own are torch modules (`mahjong_agents.policy.torch_network`).
+A researcher's own networks are torch modules (`mahjong_agents.policy.torch_network`).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, Inputs, acti
 from mahjong_env import View
 
 ARCHITECTURE: Final = "actions"
-"""The name in policy files of the small network."""
+"""The name that policy files give the small network."""
 
-_MOST_ACTIONS: Final = 2048  # whose hidden units stay in a processor's cache
+_MOST_ACTIONS: Final = 2048  # actions scored at once, so that their hidden units stay in a processor's cache
 
 
 class Network(Protocol):
     """A network with fixed weights that scores legal actions."""
 
     def inputs(self, view: View) -> Inputs:
-        """Return what the network is shown of the seats of a view."""
+        """Return the inputs of the network for the seats of a view."""
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
         """Return [m] float32 the logits of all legal actions."""
@@ -36,7 +36,7 @@ FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
 _GREEDY: Final = {
     "behind": -6.0,
     "help lacking": -2.5,
-    # With a hundred unseen tiles, a win is declined if a draw would pay 1.4 times as much on average over these.
+    # With a hundred unseen tiles, a win is declined if a draw of one of them would pay 1.4 times as much on average.
     "win": -6.0,
     "win pays": 17.7,
     "win declined": 5.0,
@@ -50,7 +50,7 @@ _CLOSED: Final = {"chow": -30.0, "pung": -30.0, "kong": -30.0}
 
 
 def table_scales(features: Features | None = None) -> NDArray[np.float32]:
-    """Return [C + added] float32 what the facts of the table, and added inputs behind them, are multiplied with."""
+    """Return [C + added] float32 the scales of the facts of the table, followed by those of the added inputs."""
     added = () if features is None else features.facts.values()
     return np.array([*TABLE_FACTS.values(), *added], np.float32)
 
@@ -59,8 +59,8 @@ def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a network's arrays by name.
 
     Args:
-        width: units of both layers.
-        added: added inputs (`mahjong_agents.policy.custom_features`).
+        width: the number of units of both layers.
+        added: the number of added inputs (`mahjong_agents.policy.custom_features`).
     """
     return {
         "prior": (len(ACTION_FACTS),),
@@ -74,15 +74,15 @@ def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:
 
 
 def widened(weights: Mapping[str, NDArray[Any]], added: int) -> dict[str, NDArray[Any]]:
-    """Return weights over the table and perhaps ``added`` inputs as weights over all of these: 0 for new ones."""
+    """Return weights that take ``added`` inputs beside the table; the weights of inputs that they lacked are 0."""
     lacking = len(TABLE_FACTS) + added - len(weights["table"])
     return dict(weights) | {"table": np.pad(weights["table"], ((0, lacking), (0, 0)))}
 
 
 def prior(*, claims: bool) -> NDArray[np.float32]:
-    """Return [A] float32 the line that plays like the greedy agents: nearest first, then most help.
+    """Return [A] float32 linear weights that play like the greedy agents: nearest hand first, then most help.
 
-    Unlike them it declines a win if the next draw would pay much more on average.
+    Unlike the greedy agents, they decline a win if the next draw would pay much more on average.
     """
     weights = _GREEDY | ({} if claims else _CLOSED)
     return np.array([weights.get(name, 0.0) for name in ACTION_FACTS], np.float32)
@@ -92,20 +92,20 @@ class ActionNetwork:
     """The small network in numpy.
 
     logit(action) = prior + out . relu(hidden . relu(actions + table)). The facts of an action and those of the table go
-    through one layer each, are added, and go through another. The prior is a line through the facts of the action
-    alone: with nothing else, the network plays like the greedy agents.
+    through one layer each; the results are added and go through another layer. The prior is a linear function of the
+    facts of the action alone; with nothing else, the network plays like the greedy agents.
 
     Attributes:
-        weights: arrays by name, float32, see `shapes`.
-        scaled: the same for inputs as they are, which are small integers: their scales are in the first layer.
-        features: what adds the inputs that are added.
+        weights: arrays by name, float32; see `shapes`.
+        scaled: the same for unscaled inputs, which are small integers: the first layer contains their scales.
+        features: the added inputs; None for none.
     """
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], features: Features | None = None) -> None:
-        """Take over weights.
+        """Make the network from its weights.
 
         Raises:
-            ValueError: they are not those of a network over these inputs, or no finite numbers.
+            ValueError: they do not fit a network over these inputs, or are not all finite real numbers.
         """
         width = len(weights.get("bias", ()))
         wanted = shapes(width, 0 if features is None else len(features.facts))
@@ -120,7 +120,7 @@ class ActionNetwork:
         self.features = features
 
     def inputs(self, view: View) -> Inputs:
-        """Return what the network is shown of the seats of a view."""
+        """Return the inputs of the network for the seats of a view."""
         return action_inputs(view, self.features)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
@@ -146,7 +146,7 @@ def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp]) -> NDArray[np.
 
     Args:
         values: [m] numbers.
-        row: [m] their rows, ascending; every row from 0 to the last has one.
+        row: [m] their rows, ascending; every row from 0 to the last has at least one number.
     """
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     greatest = np.maximum.reduceat(values, starts)
@@ -156,8 +156,8 @@ def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp]) -> NDArray[np.
 
 
 def draw(scores: NDArray[np.float32], row: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return [n] the index of an action of each row, drawn with the probabilities that scores [m] give them."""
-    # The largest of logits with Gumbel noise is a draw from their distribution.
+    """Return [n] the index of one action of each row, drawn with the probabilities that scores [m] give them."""
+    # The largest logit after adding Gumbel noise is a draw from their distribution.
     noise = np.maximum(rng.random(len(scores), np.float32), np.float32(1e-12))
     return greatest_of_rows(scores - np.log(-np.log(noise)), row)
 

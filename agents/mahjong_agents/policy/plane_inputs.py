@@ -1,7 +1,7 @@
-"""What a network over planes is shown: the observation, and how each action would change the distance to a win.
+"""Inputs of a network over planes: the observation, and how each action would change the distance from a win.
 
-Numpy only, and the same for every variant; `mahjong_agents.policy.plane_network` turns these small integers into
-floating-point numbers.
+They need only numpy, and are the same for every variant. `mahjong_agents.policy.plane_network` turns these small
+integers into floating-point numbers.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from mahjong_env import ACTIONS, NUM_ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIE
 from mahjong_env.basics.actions import CHOW_LOW
 from mahjong_env.observation.acceptance import FAR, Lookahead
 
-# Names of things (kinds in rivers and melds) are not amounts that a network could weigh; what lies there is counted by
-# kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
+# Codes (kinds in rivers and melds) are not amounts that a network could weigh; `table` counts by kind what lies there.
+# Which discards and kongs are legal follows from the other inputs; which claims are legal is added to them.
 PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code and piece.name != "legal_actions")
-"""The pieces of the observation that are inputs, in order."""
+"""The pieces of the observation that are inputs, in their order."""
 
 _PLANES: Final = np.repeat([piece in PIECES for piece in OBSERVATION_PIECES], [p.planes for p in OBSERVATION_PIECES])
 OBSERVATION_SIZE: Final = int(_PLANES.sum()) * 34 + NUM_ACTIONS - CHOW_LOW
-"""The numbers of these pieces, and of the claims."""
+"""How many numbers these pieces and the claims, wins and passes take."""
 SIZE: Final = OBSERVATION_SIZE + 2 * NUM_ACTIONS + 1
 """F, the length of one row of inputs."""
 
 INPUTS_VERSION: Final = 2
-"""Raised when the meaning of the inputs changes, so that older policy files are refused."""
+"""The version of the inputs. Raise it when their meaning changes, so that older policy files are refused."""
 
 BEHIND_LIMIT: Final = 4
-"""Actions that leave the hand this many tiles or more behind the best action look alike."""
+"""Actions that leave the hand at least this many tiles behind the best action look alike."""
 NEAREST_LIMIT: Final = 8
 _HELP_LIMIT: Final = 120
 
 
 def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
-    """Put the inputs of a network together.
+    """Return the inputs of a network over planes.
 
     Args:
         view: what n seats see.
         ahead: `mahjong_agents.look_ahead` of the same view.
 
     Returns:
-        [n, F] int8, a fresh array: the planes of `PIECES` one after another; 1 at each legal claim, win and pass;
-        for each action how many tiles further from a win it leaves the hand than the best action does (0 to
-        `BEHIND_LIMIT`); for each action the tiles not seen yet that would help after it; the distance that the best
-        action leaves.
+        [n, F] int8, a new array of: the planes of `PIECES` one after another; 1 for each legal claim, win and pass;
+        for each action, how many tiles farther from a win it leaves the hand than the best action does (0 to
+        `BEHIND_LIMIT`); for each action, the number of unseen tiles that would help after it; the distance that the
+        best action leaves.
     """
     nearest = ahead.distance.min(axis=1, keepdims=True)
     behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)
@@ -59,7 +59,7 @@ def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
 
 
 def inputs_fingerprint() -> str:
-    """Return a short text that changes whenever the layout of the inputs does: planes, actions, or this module."""
+    """Return a short text that changes whenever the layout of the inputs changes: planes, actions, or this module."""
     pieces = [(piece.name, piece.planes, piece.scale) for piece in PIECES]
     facts = [fact.name for fact in OBSERVATION_FACTS]
     layout = repr((OBSERVATION_VERSION, INPUTS_VERSION, pieces, facts, ACTIONS)).encode()

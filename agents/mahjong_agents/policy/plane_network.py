@@ -1,6 +1,6 @@
-"""A network over whole observations (`mahjong_agents.policy.plane_inputs`): logits for the 109 actions and a value.
+"""A network over whole observations (`mahjong_agents.policy.plane_inputs`), with logits for 109 actions and a value.
 
-It needs torch; nothing imports it until such a policy is loaded or trained.
+It needs torch, and is imported only when such a policy is loaded or trained.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from mahjong_agents.policy.torch_network import load_arrays
 from mahjong_env import NUM_ACTIONS, View
 from mahjong_env.observation.acceptance import look_ahead
 
-_HAND: Final = 34  # the hand comes first, and is shown as thresholds
+_HAND: Final = 34  # numbers of the hand, which come first; the network sees them as thresholds
 _THRESHOLDS: Final = 4
 _HELP_SCALE: Final = 20
-_GROUPS: Final = len(GROUP_STARTS)  # of actions that the distance to a win is weighed for alike
+_GROUPS: Final = len(GROUP_STARTS)  # groups of actions that share the weights of the distance from a win
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class NetworkSpec:
     """The sizes of a network.
 
     Attributes:
-        width: units of each hidden layer.
-        layers: hidden layers, at least one.
+        width: the number of units of each hidden layer.
+        layers: the number of hidden layers, at least one.
     """
 
     width: int = 256
@@ -48,11 +48,11 @@ class NetworkSpec:
 
 
 class PolicyNetwork(nn.Module):
-    """A few dense layers over the observation, and weights shared by all actions for what is known of each action.
+    """A few dense layers over the observation, and weights for the facts of each action that actions share.
 
-    logits[a] = dense(h)[a] + gate(h)[group of a, :] . facts(a): the facts of an action are how far behind the best
-    action it leaves the hand (one-hot) and how many tiles would help after it; the gate lets the table decide how much
-    speed counts.
+    logits[a] = dense(h)[a] + gate(h)[group of a, :] . facts(a), where h is the last hidden layer. The facts of an
+    action are how far behind the best action it leaves the hand (one-hot) and how many tiles would help after it. The
+    gate lets the table decide how much speed counts.
     """
 
     scale: Tensor
@@ -60,7 +60,7 @@ class PolicyNetwork(nn.Module):
     thresholds: Tensor
 
     def __init__(self, spec: NetworkSpec) -> None:
-        """Build the network with fresh weights."""
+        """Build the network with newly initialised weights."""
         super().__init__()
         self.spec = spec
         scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
@@ -87,7 +87,7 @@ class PolicyNetwork(nn.Module):
             TypeError, ValueError: the weights do not fit the sizes.
         """
         spec = NetworkSpec(**sizes)
-        # Before anything is made in sizes that only the header names: they might take all memory.
+        # Check the sizes before building: the header alone might name sizes that take all memory.
         hidden = [len(array) for name, array in weights.items() if name.startswith("trunk.") and "bias" in name]
         if spec.layers != len(hidden) or set(hidden) != {spec.width}:
             raise ValueError(f"{spec}, but hidden layers of {hidden}")
@@ -96,7 +96,7 @@ class PolicyNetwork(nn.Module):
         return network
 
     def inputs(self, view: View) -> NDArray[np.int8]:
-        """Return [n, F] int8 what the network is shown of n seats."""
+        """Return [n, F] int8 the inputs of the network for n seats."""
         return policy_inputs(view, look_ahead(view))
 
     def scores(self, inputs: Inputs) -> Tensor:
@@ -104,7 +104,7 @@ class PolicyNetwork(nn.Module):
         return self.forward_actor(inputs.per_decision["inputs"].float())
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return [n, 109] logits, illegal actions not masked, and [n, 1] values, for inputs [n, F] float."""
+        """Return [n, 109] logits, without masking illegal actions, and [n, 1] values, for inputs [n, F] float."""
         hidden, facts = self._read(inputs)
         return self._logits(hidden, facts), self.value(hidden)
 
@@ -135,7 +135,7 @@ class PolicyNetwork(nn.Module):
 
 
 def _linear(size: int, width: int, gain: float = 0.01) -> nn.Linear:
-    """Return a layer with orthogonal weights; those of outputs begin near zero."""
+    """Return a layer with orthogonal initial weights; the default gain, for output layers, is near zero."""
     layer = nn.Linear(size, width)
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)

@@ -1,6 +1,6 @@
 """Added inputs for matches: how far the seat is ahead of the others, and how many hands are still to come.
 
-``--features "mahjong_agents.policy.standing_inputs:Standing?unit=20"`` shows them to the small network and its critic.
+``--features "mahjong_agents.policy.standing_inputs:Standing?unit=20"`` gives them to the small network and its critic.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from mahjong_env import View
 
 _OTHERS = ("the next player", "the player across", "the player before")
-_STEPS = 16  # of a unit, and of a spread: what is shown are whole numbers
+_STEPS = 16  # steps in a unit, as inputs are whole numbers
 _MOST = 127
 
 
 class Standing:
-    """Seven numbers: hands to come, and for each other slot how far ahead of it the seat is.
+    """Makes seven numbers: the hands to come, and for each other slot, how far the seat is ahead of it.
 
-    Distances are shown twice: in units, which says what one hand can turn, and over the root of the hands that are
-    left, this one among them, which says how likely the rest of the match turns it. Empty slots are 0.
+    Each lead is given twice: in units, which tells whether one hand can turn it, and divided by the square root of the
+    number of hands left, this one included, which tells how likely the rest of the match turns it. Empty slots are 0.
     """
 
     def __init__(self, unit: float) -> None:
-        """Take the unit of distances, in points: the sigma of what is played."""
+        """Set the unit of the leads, in points: the sigma of the variant that is played."""
         if not 0 < unit < np.inf:
             raise ValueError(f"unit is a number of points above 0, not {unit}")
         self.unit = unit
-        # The unit is in the names, which policy files keep: by another one the same numbers mean something else.
+        # Policy files keep the names. The unit is part of them, as the same numbers mean something else in another one.
         distances = {f"{what}ahead of {whom} by {unit:g}": 1 / _STEPS for what in ("", "surely ") for whom in _OTHERS}
         self.facts = {"hands to come": 1 / 8} | distances
 

@@ -1,6 +1,6 @@
-"""Networks as torch modules: those of a researcher's own, named by an address, and what plays them in batches.
+"""Networks as torch modules: a researcher's own, found by their address, and the class that plays them in batches.
 
-A module is played and learns if it has two methods; ``notebooks/examples/attention_network.py`` is an example::
+A module can be played and trained if it has two methods; ``notebooks/examples/attention_network.py`` is an example::
 
     class Linear(torch.nn.Module):
         def __init__(self, width: int = 64): ...
@@ -11,10 +11,10 @@ A module is played and learns if it has two methods; ``notebooks/examples/attent
         def scores(self, inputs):
             return self.layer(inputs.per_decision["hand"].float())
 
-``inputs`` returns what is shown of the n decisions of a view, in numpy: an array [n, ...], several of them by name, or
-`Inputs`, which may have arrays of the m legal actions as well. ``scores`` is given the same as `Inputs` of tensors on
-the module's device, and returns logits: [n, 109] of all actions, of which the illegal ones are left out, or [m] of the
-legal ones.
+``inputs`` returns what the network is to see of the n decisions of a view, in numpy: an array [n, ...], several of them
+by name, or `Inputs`, which may have arrays of the m legal actions as well. ``scores`` takes the same as `Inputs` of
+tensors on the module's device. It returns logits: either [n, 109] for all actions, of which the illegal ones are
+ignored, or [m] for the legal actions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ except ImportError as error:
     raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
 
 DEVICES: Final = ("auto", "cpu", "cuda")
-_MOST_DECISIONS: Final = 4096  # at once, so that memory stays small
+_MOST_DECISIONS: Final = 4096  # decisions scored at once, which keeps memory small
 
 
 def _is_network(one: Any) -> bool:
@@ -56,31 +56,31 @@ _KIND: Final = Kind(
 
 
 def find_network(network: Any) -> nn.Module:
-    """Return the module that a text names (`mahjong_agents.base.make_own`), fresh, or a copy of the module itself.
+    """Return a new module of the name in a text (`mahjong_agents.base.make_own`), or a copy of a given module.
 
     Raises:
-        AgentError: there is none of this name, it cannot be made, or is something else.
+        AgentError: there is nothing of this name, it cannot be made, or it is not a network.
     """
-    found: nn.Module = deepcopy(make_own(_KIND, network))  # a module that stands ready in its file is used again
+    found: nn.Module = deepcopy(make_own(_KIND, network))  # a text may name a module that exists already
     return found
 
 
 def network_header(address: str) -> dict[str, Any]:
-    """Return how a policy file names a network: its ``class`` and the ``options`` that it is made with."""
+    """Return the header by which a policy file names a network: its ``class`` and the ``options`` it is made with."""
     name, options = parse_address(_KIND, address)
     return {"class": name, "options": options}
 
 
 def find_device(name: str) -> torch.device:
-    """Return the device that a setting means: ``auto`` is a GPU if there is one.
+    """Return the device that a setting means; ``auto`` is a GPU if there is one.
 
     Raises:
-        AgentError: there is no such device, or none here.
+        AgentError: there is no device of this name, or this machine has none.
     """
     if name not in DEVICES:
         raise AgentError(f"device is {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {name!r}")
     if name == "cuda" and not torch.cuda.is_available():
-        raise AgentError("device cuda: torch finds no such device here; auto takes what there is")
+        raise AgentError("device cuda: torch finds no such device here; auto uses whatever there is")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
@@ -90,10 +90,10 @@ def arrays_of(module: nn.Module) -> dict[str, NDArray[Any]]:
 
 
 def load_arrays(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Give a module its arrays.
+    """Load arrays by name into a module.
 
     Raises:
-        ValueError: they are not those of this module.
+        ValueError: they do not fit this module.
     """
     try:
         module.load_state_dict({name: torch.as_tensor(np.asarray(array)) for name, array in arrays.items()})
@@ -102,10 +102,10 @@ def load_arrays(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def inputs_of(module: nn.Module, view: View) -> Inputs:
-    """Return what a module is shown of the seats of a view.
+    """Return the inputs that a module makes of a view.
 
     Raises:
-        AgentError: it is shown something else than arrays of the decisions and of their legal actions.
+        AgentError: they are not arrays of the decisions and of their legal actions.
     """
     found: Any = module.inputs(view)  # type: ignore[operator]
     if isinstance(found, np.ndarray):
@@ -126,7 +126,7 @@ def score_actions(module: nn.Module, inputs: Inputs) -> Tensor:
     """Return [m] the logits of the legal actions, for inputs that are tensors.
 
     Raises:
-        AgentError: the module returns something else than [m] or [n, 109].
+        AgentError: the module does not return [m] or [n, 109].
     """
     scores: Tensor = module.scores(inputs)  # type: ignore[operator]
     if scores.ndim == 2 and scores.shape[1] == len(ACTIONS):
@@ -139,14 +139,14 @@ def score_actions(module: nn.Module, inputs: Inputs) -> Tensor:
 
 
 class TorchNetwork:
-    """A torch module that plays as it is now and will be, in batches on the device that it lies on."""
+    """A torch module that plays, with its weights of the moment, in batches on its own device."""
 
     def __init__(self, module: nn.Module) -> None:
-        """Play a module; nothing is copied."""
+        """Take a module; nothing is copied."""
         self.module = module
 
     def inputs(self, view: View) -> Inputs:
-        """Return what the network is shown of the seats of a view."""
+        """Return the inputs of the network for the seats of a view."""
         return inputs_of(self.module, view)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
@@ -163,5 +163,5 @@ class TorchNetwork:
                 part = Inputs(part.row - start, part.action, part.per_action, per_decision)
                 tensors = part.map(lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device))
                 scores[first:last] = score_actions(self.module, tensors).float().cpu().numpy()
-        # Where huge weights give minus infinity, some action is still the best.
+        # Huge weights may give minus infinity; some action must be the best nevertheless.
         return np.maximum(scores, np.finfo(np.float32).min)

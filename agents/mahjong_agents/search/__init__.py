@@ -1,1 +1,1 @@
-"""The agent that tries its actions out on determinizations of what it cannot see."""
+"""An agent that tries its actions out on determinizations of what it cannot see."""

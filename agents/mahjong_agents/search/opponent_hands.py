@@ -1,4 +1,4 @@
-"""The shipped prior of opponents' hands; `mahjong_env.engine.opponent_hands` draws determinizations from it."""
+"""The shipped prior over opponents' hands, from which `mahjong_env.engine.opponent_hands` draws determinizations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mahjong_env import VARIANTS, Rules
 from mahjong_env.engine.opponent_hands import OpponentHands
 
 COUNTS_PATH: Final = Path(__file__).with_name("opponent_hands.npz")
-"""Counts [turns, melds, distances] of the reference agent's hands by variant, by ``python -m tools.fit``."""
+"""Counts [turns, melds, distances] of the reference agent's hands by variant; ``python -m tools.fit`` writes them."""
 _FROM_NEIGHBOURS: Final = 20.0
-"""Pseudo-counts of hands at every turn and number of melds, distributed as those with any number of melds."""
+"""Pseudo-counts for every turn and number of melds, distributed as the hands of that turn with any number of melds."""
 
 
 @cache
 def shipped_opponent_hands(rules: Rules) -> OpponentHands | None:
-    """Return the prior under these very rules, None if none was counted."""
+    """Return the prior that was counted under exactly these rules, None if there is none."""
     if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(COUNTS_PATH) as counts:

@@ -1,6 +1,7 @@
-"""Afterstates: positions just after an action, before anything unknown happens, as numbers for a small network.
+"""Afterstates, the positions just after an action and before anything unknown happens, as inputs of a small network.
 
-The network of `mahjong_agents.value.agent` estimates their values; agents compare those of their legal actions.
+The network of `mahjong_agents.value.agent` estimates the value of an afterstate; agents compare the values after their
+legal actions.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FIRST_HONOUR: Final = 27
 _FIRST_DRAGON: Final = 31
 _MOST_DISTANCE: Final = 6
 _TYPES: Final = 7
-"""Discard, concealed kong, added kong, chow, pung, kong with a discard, pass."""
+"""The number of types: discard, concealed kong, added kong, chow, pung, kong with a discard, pass."""
 _CONCEALED, _ADDED, _CHOW, _PUNG, _KONG, _PASS = range(1, _TYPES)
 TYPE_OF: Final = np.zeros(len(ACTIONS), np.intp)
 TYPE_OF[CONCEALED_KONG:ADDED_KONG], TYPE_OF[ADDED_KONG:CHOW_LOW] = _CONCEALED, _ADDED
@@ -35,7 +36,8 @@ TYPE_OF[CHOW_LOW:PUNG], TYPE_OF[PUNG], TYPE_OF[KONG], TYPE_OF[PASS] = _CHOW, _PU
 
 _GROUPS: Final = np.zeros((NUM_KINDS, 4), np.float32)
 _GROUPS[np.arange(NUM_KINDS), np.arange(NUM_KINDS) // 9] = 1
-# What is discarded: 0 terminals to 3 (four to six), then winds, the wind of the house, of the round, dragons.
+# Classes of discards: 0 for terminals up to 3 for four to six, then other winds, the seat's own wind, the round wind
+# and dragons.
 _CLASSES: Final = 8
 _CLASS = np.array([0, 1, 2, 3, 3, 3, 2, 1, 0] * 3 + [4] * 4 + [7] * 3)
 _OF_HOUSE, _OF_ROUND = 5, 6
@@ -51,18 +53,18 @@ class Afterstates:
         action: [m] intp legal actions, none of them a win.
         type: [m] intp the type of the action, 0 to 6.
         kind: [m] intp the kind of the action's tile; 0 for a pass without an offered tile.
-        tiles: [m, 34] int8 concealed tiles, wild ones included, and after a claim the one that is to be discarded.
+        tiles: [m, 34] int8 concealed tiles, wild ones included, and after a claim the tile still to be discarded.
         natural: [m, 34] int8 the same without the wild ones.
         wild: [m] intp the wild kind, -1 for none.
-        wilds: [m] int8 wild tiles in the hand.
-        num_melds: [m] intp own melds.
+        wilds: [m] int8 the number of wild tiles in the hand.
+        num_melds: [m] intp the number of the seat's own melds.
         shanten: the distances of the hands, and the kinds that help.
-        distance: [m] int8 tiles that the hand lacks, at least one: a complete hand that did not win is one tile short.
-        help: [m] float32 tiles not seen yet that bring it nearer.
+        distance: [m] int8 tiles that the hand lacks, at least 1: a complete hand that did not win counts as one short.
+        help: [m] float32 the number of unseen tiles that bring the hand nearer to a win.
     """
 
     def __init__(self, view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> None:
-        """Look at what legal actions, none of them a win, leave of the hands of some rows of a view."""
+        """Work out the hands that actions [m] leave in rows [m] of a view; the actions are legal and none is a win."""
         self.view, self.row, self.action = view, row, action
         rules = view.rules
         self.type = TYPE_OF[action]
@@ -87,7 +89,7 @@ class Afterstates:
 
     # --- Numbers ---------------------------------------------------------------------------------------------------
     def numbers(self) -> Numbers:
-        """Return [m, F] float32, about -2 to 2 each; F depends on the rules alone. The parts are [m, k] each."""
+        """Return the inputs of the network: [m, F] float32, about -2 to 2 each; F depends only on the rules."""
         parts = [self._speed(), self._blocks(), self._suits_and_melds(), self._honours()]
         if self.view.rules.has_wild:
             parts.append(self._wild_tiles())
@@ -95,7 +97,7 @@ class Afterstates:
         return np.concatenate(parts, axis=1)
 
     def _speed(self) -> Numbers:
-        """Distance, acceptance, time left."""
+        """Return [m, k] the distance from a win, the acceptance and the time left."""
         by_distance = one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
         kinds = count_members(self._helping).astype(np.float32)
         left, stage = self.view.left[self.row], self._stage
@@ -110,7 +112,7 @@ class Afterstates:
         return np.concatenate([by_distance, by_distance * (np.log1p(self.help) - 2.5)[:, None], rest], axis=1)
 
     def _blocks(self) -> Numbers:
-        """Neighbours, gaps, pairs, triplets and single tiles."""
+        """Return [m, k] the neighbours, gaps, pairs, triplets and single tiles."""
         natural, unseen = self.natural, self._unseen
         suits = natural[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
         there = suits > 0
@@ -137,7 +139,7 @@ class Afterstates:
 
     @cached_property
     def _melded(self) -> Numbers:
-        """[m, 34] tiles of own melds as they were before the action, kongs as triplets."""
+        """[m, 34] tiles of the seat's own melds before the action, kongs as triplets."""
         types, kinds = self.view.meld_type[self.row, 0], self.view.meld_kind[self.row, 0].astype(np.intp)
         melded = np.zeros((len(self.row), NUM_KINDS), np.float32)
         for place in range(types.shape[1]):
@@ -149,7 +151,7 @@ class Afterstates:
         return melded
 
     def _suits_and_melds(self) -> Numbers:
-        """Tiles outside the best suit, pungs and pairs, open melds, the dealer."""
+        """Return [m, k] the tiles outside the best suit, pungs and pairs, open melds, and who deals."""
         view, row, new = self.view, self.row, np.flatnonzero(self._is_new_meld)
         types, pairs = view.meld_type[row, 0], (self.natural >= 2).sum(axis=1)
         melds = self._melded @ _GROUPS
@@ -173,7 +175,7 @@ class Afterstates:
         )
 
     def _honours(self) -> Numbers:
-        """Winds and dragons that may count, pairs of 2, 5 and 8, flowers."""
+        """Return [m, k] the winds and dragons that may count, pairs of 2, 5 and 8, and flowers."""
         view, row, every = self.view, self.row, np.arange(len(self.row))
         counts = np.zeros((len(row), NUM_KINDS), np.float32)
         counts[:, _FIRST_DRAGON:] = 1
@@ -191,9 +193,9 @@ class Afterstates:
         )
 
     def _wild_tiles(self) -> Numbers:
-        """Wild tiles, and how the hand stands without them, or with one of them for the pair."""
+        """Return [m, k] the wild tiles, and the distance without them or with one of them for the pair."""
         wilds, short = self.wilds, self.shanten.short_of_sets
-        # As if there were a pair of honours to begin with: only sets are wanted then.
+        # Add a pair of honours, so that the hand needs only sets.
         with_pair = self.natural.copy()
         honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
         with_pair[np.arange(len(wilds)), honour] += 2
@@ -214,7 +216,7 @@ class Afterstates:
         )
 
     def _table(self) -> Numbers:
-        """The variant's counters of the seat, the melds of the others, the dealer among them."""
+        """Return [m, k] the variant's counters of the seat, the others' melds, and which of the others deals."""
         view, row = self.view, self.row
         marks = np.clip(view.marks[row, 0].astype(np.float32), -4, 4) / 2
         melds = view.num_melds[row, 1:].astype(np.float32)
@@ -224,7 +226,7 @@ class Afterstates:
         return np.concatenate([marks, of_others, deals.astype(np.float32)], axis=1)
 
     def _action(self) -> Numbers:
-        """The type of the action, and the class of the discard."""
+        """Return [m, k] the type of the action, and the class of the discard."""
         view, row, kind = self.view, self.row, self.kind
         of_discard = _CLASS[kind]
         of_discard[kind == _FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
@@ -234,7 +236,7 @@ class Afterstates:
         )
 
     def _safety(self) -> Numbers:
-        """Earlier discards of the kind by others, and the unseen tiles of it and of its neighbours."""
+        """Return [m, k] the others' earlier discards of the kind, and the unseen tiles of it and of its neighbours."""
         view, row, kind, stage = self.view, self.row, self.kind, self._stage[:, None]
         is_discard = (self.type == 0)[:, None]
         unseen, every, others = self._unseen, np.arange(len(row)), np.arange(1, 4)
@@ -259,7 +261,7 @@ class Afterstates:
 
 
 def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
-    """Return the afterstates of all legal actions of some rows, wins aside, in the order of the rows."""
+    """Return the afterstates of all legal actions of some rows except wins, in the order of the rows."""
     mask = view.action_mask[rows]
     mask[:, WIN] = False
     row, action = np.nonzero(mask)
@@ -267,10 +269,10 @@ def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
 
 
 def one_hot(which: NDArray[Any], size: int) -> Numbers:
-    """Return [m, size]: 1 at ``which``."""
+    """Return [m, size] float32 that is 1 at the columns ``which`` [m] and 0 elsewhere."""
     return np.eye(size, dtype=np.float32)[which]
 
 
 def _columns(*columns: NDArray[Any]) -> Numbers:
-    """Return [m, k] for k arrays [m]."""
+    """Return k arrays [m] as the columns of one array [m, k] float32."""
     return np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")

@@ -179,4 +179,4 @@ def read_network(path: Path, variant: str) -> OutcomeNetwork:
     try:
         return OutcomeNetwork.read(read_arrays(path.read_bytes(), MOST_BYTES), variant)
     except Exception as error:  # zipfile, zlib and numpy raise a dozen different kinds
-        raise AgentError(f"{path} has no network of {variant} that could be read: {error}") from error
+        raise AgentError(f"{path} has no network of {variant} that can be read: {error}") from error

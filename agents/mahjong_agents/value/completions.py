@@ -1,4 +1,4 @@
-"""Hands as they may be won: completed with unseen tiles, and priced by the variant's own scoring."""
+"""Estimates of what a hand may win: complete it with unseen tiles, and price the result with the variant's scoring."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from mahjong_env.state.arrays import Phase
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
 _CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
 _SETS: Final = np.concatenate([3 * _ONE, _ONE[_CHOWS] + _ONE[_CHOWS + 1] + _ONE[_CHOWS + 2]])
-"""[55, 34] int8 every pung and chow."""
+"""[55, 34] int8 the tiles of every pung and chow."""
 _LOWEST: Final = np.concatenate([np.arange(NUM_KINDS), _CHOWS]).astype(np.int8)
 SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
-# The last place, reached by -1, is for nobody.
+# The last element, which the index -1 reaches, stands for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
 _NEXT_SLOT: Final = {3: np.array([1, 3, -1, 0], np.int8), 4: np.array([1, 2, 3, 0], np.int8)}
 _MOST_STEPS: Final = 20
-_SCARCE: Final = 0.02  # weight of a kind that is wanted, but of which no tile is left
+_SCARCE: Final = 0.02  # weight of a kind that is wanted although no tile of it is left
 
 
 def complete(
@@ -49,10 +49,10 @@ def complete(
     Args:
         natural: [k, 34] concealed tiles without wild ones.
         wilds: [k] wild tiles.
-        sets: [k] sets wanted.
-        plan: [k] plans.
+        sets: [k] the number of sets that the hand needs.
+        plan: [k] plans (`mahjong_agents.plans`).
         unseen: [k, 34] tiles that the seat has not seen.
-        rng: the source of chance.
+        rng: the source of randomness.
 
     Returns:
         [k, 34] int8 natural tiles of the complete hands, and [k] the kinds drawn last.
@@ -78,7 +78,7 @@ def _by_steps(
     at: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> None:
-    """Draw helping tiles and drop spare ones, one at a time, until the hands are complete; in place, where ``at``."""
+    """Complete the hands ``at`` in place: draw tiles that help and drop spare ones, one at a time."""
     for _ in range(_MOST_STEPS):
         hands = cheapest_hands(encode(counts[at]).T, sets[at])
         lacking = hands.short > wilds[at]
@@ -92,7 +92,7 @@ def _by_steps(
         helped, stuck = at[add[is_helped]], at[add[~is_helped]]
         counts[helped, kind[is_helped]] += 1
         last[helped] = kind[is_helped]
-        # Nothing helps where the fourth tile of a kind waits for a fifth: it goes, and that kind is not drawn again.
+        # Nothing helps a hand whose four tiles of a kind wait for a fifth: drop one, and never draw that kind again.
         owner, fourth = np.nonzero(counts[stuck] == 4)
         counts[stuck[owner], fourth] = 3
         weight[stuck[owner], fourth] = 0
@@ -102,7 +102,7 @@ def _by_steps(
 
 
 def _draw(weight: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return [k] kinds, drawn at random: the greater a weight [k, 34], the more often (more so than in proportion)."""
+    """Return [k] kinds, drawn at random with weights [k, 34]; large weights win more often than in proportion."""
     return (weight * rng.random(weight.shape)).argmax(axis=1)
 
 
@@ -114,9 +114,9 @@ def _by_kinds(
     weight: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Return [k, 34] the kinds of which most are held, as pungs and a pair or as seven pairs, and [k] the last one.
+    """Return [k, 34] hands of the kinds of which most are held, and [k] the kind drawn last.
 
-    Wild tiles fill what lacks.
+    They are pungs and a pair, or seven pairs. Wild tiles take the place of missing ones.
     """
     rows = np.arange(len(counts))
     held = np.where(as_pairs[:, None], np.minimum(counts, 2), np.minimum(counts, 3))
@@ -145,7 +145,7 @@ def price(
     *,
     has_come: bool = False,
 ) -> NDArray[np.float64]:
-    """Return [k] the points that complete hands would win for the seats of these rows; 0 where they may not win.
+    """Return [k] the points that complete hands would win for the seats of some rows; 0 where they may not win.
 
     Args:
         view: what the seats see.
@@ -154,9 +154,9 @@ def price(
         wilds: [k] wild tiles.
         last: [k] the winning tile.
         melds: [k] the winners' melds.
-        source: where the winning tile comes from, for all or for each [k]; a discard is that of the next seat.
-        has_come: whether it has been drawn, or is offered, and is not one of the unseen tiles any more; how it came
-            and who gives it then counts.
+        source: where the winning tile comes from, for all or for each [k]; a discard is taken to be the next seat's.
+        has_come: whether the winning tile has been drawn or offered already, so that it is no longer one of the unseen
+            tiles. How it came and who gives it then counts.
     """
     slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
@@ -202,7 +202,7 @@ def price(
     )
     priced = np.arange(len(row))
     if view.rules.has_wild:
-        # Reading what wild tiles may stand for takes longer than deciding who may win; in Wuhan one of seven may.
+        # Finding what wild tiles may stand for takes longer than deciding who may win, and in Wuhan one in seven may.
         priced = np.flatnonzero(view.rules.legal(wins))
         wins = wins.take(priced)
     scores = view.rules.score(wins)
@@ -212,11 +212,11 @@ def price(
 
 
 def _left_to_next(view: View, row: NDArray[np.intp]) -> NDArray[np.int16]:
-    """Return [k] the tiles that can be drawn by the seats after those whose turn it is."""
+    """Return [k] the number of tiles left for the seat after the one whose turn it is."""
     if not view.rules.has_private_walls:
         return view.left[row]
     turn = view.turn[row]
-    # While a discard may be claimed, the turn that a view shows is already that of the next seat.
+    # While a discard may be claimed, the turn that a view shows is already the next seat's.
     slot = np.where(view.phase[row] == Phase.CLAIM, turn, _NEXT_SLOT[view.rules.seats][turn])
     return view.walls[row, slot]
 
@@ -224,18 +224,18 @@ def _left_to_next(view: View, row: NDArray[np.intp]) -> NDArray[np.int16]:
 def _is_fourth(
     view: View, row: NDArray[np.intp], counts: NDArray[np.int8], last: NDArray[np.intp], unseen: int
 ) -> NDArray[np.bool_]:
-    """Return [k] whether the three other tiles of the winning kind lie open, where that is asked.
+    """Return [k] whether the three other tiles of the winning kind lie open; False where the rules do not ask for it.
 
     Args:
         view: what the seats see.
         row: [k] rows.
         counts: [k, 34] complete concealed tiles.
         last: [k] the winning tile.
-        unseen: how many unseen tiles of the kind there are then: 1 if the winning tile is yet to come, else 0.
+        unseen: the number of unseen tiles of the kind in that case: 1 if the winning tile is yet to come, else 0.
     """
     if not view.rules.asks_fourth_tile:
         return np.zeros(len(row), np.bool_)
-    # All tiles of a kind are unseen, held, or lie open; it is one of the unseen that wins.
+    # Every tile of a kind is unseen, held, or lies open; the winning tile is one of the unseen.
     is_held_once = counts[np.arange(len(row)), last] == 1
     return np.asarray((view.unseen[row, last] == unseen) & is_held_once)
 
@@ -243,10 +243,10 @@ def _is_fourth(
 def lay_open(
     natural: NDArray[np.int8], wilds: NDArray[np.int8], sets: NDArray[np.intp], melds: Melds, rng: np.random.Generator
 ) -> tuple[NDArray[np.int8], Melds, NDArray[np.bool_]]:
-    """Lay one set of each complete hand open, as claimed from the previous seat.
+    """Lay one set of each complete hand open, as if it had been claimed from the previous seat.
 
     Returns:
-        [k, 34] the concealed tiles without it, the melds with it, and [k] bool whether there is such a set.
+        [k, 34] the concealed tiles without the set, the melds with it, and [k] bool whether there is such a set.
     """
     found = np.full(len(natural), -1)
     for number in rng.permutation(len(_SETS)):
@@ -268,7 +268,7 @@ def lay_open(
 # --- The next draws -------------------------------------------------------------------------------------------
 
 MOST_DISTANCE: Final = 2
-"""Hands farther from a win are not looked at."""
+"""The greatest distance of hands that are examined."""
 _POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
 _MOST: Final = 127
 
@@ -277,11 +277,11 @@ class NextDraws(NamedTuple):
     """The values of the next draws for the hands that m actions leave; 0 for hands farther than `MOST_DISTANCE`.
 
     Attributes:
-        next_help: [m] int8 of hands two tiles from a win: twice the tiles that will then win, on average over the tiles
-            that help, after the best discard.
-        by_draw: [m] int8 of hands that wait: ten times the root of the unseen winning tiles, each times what it pays if
-            it is drawn, in `unit`.
-        by_discard: [m] int8 the same if the next seat discards it.
+        next_help: [m] int8 for hands two tiles from a win: twice the number of tiles that win after the next draw that
+            helps and the best discard, as a mean over the tiles that help.
+        by_draw: [m] int8 for hands one tile from a win: ten times the square root of the sum, over the unseen winning
+            tiles, of what each pays if it is drawn, in `unit`.
+        by_discard: [m] int8 the same if the next seat discards the tile.
     """
 
     next_help: NDArray[np.int8]
@@ -290,15 +290,15 @@ class NextDraws(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """Hands that wait for a draw, each with the action that leaves it."""
+    """Hands that await a draw, each with the action that leaves it."""
 
-    of: NDArray[np.intp]  # [k] which of the actions
+    of: NDArray[np.intp]  # [k] the number of the action
     row: NDArray[np.intp]  # [k] row of the view
     natural: NDArray[np.int8]  # [k, 34]
     hands: Hands
 
     def take(self, which: NDArray[np.intp]) -> _Waiting:
-        """Return copies of some of them."""
+        """Return copies of some of the hands."""
         return _Waiting(self.of[which], self.row[which], self.natural[which], self.hands.take(which))
 
 
@@ -312,7 +312,7 @@ def next_draws(
         row: [m] rows, ascending.
         action: [m] legal actions.
         distance: [m] tiles that the hand lacks after the action, see `mahjong_env.observation.acceptance.Lookahead`.
-        is_nearest: [m] whether no other action of the row leaves fewer; the others are left out, passes aside.
+        is_nearest: [m] whether no other action of the row leaves fewer; other actions are left out, except passes.
     """
     found = NextDraws(*(np.zeros(len(row), np.int8) for _ in range(3)))
     has_choice = view.action_mask.sum(axis=1)[row] > 1
@@ -333,7 +333,7 @@ def next_draws(
 
 @cache
 def unit(rules: Rules) -> float:
-    """Return the unit of `NextDraws.by_draw`: points of a plain closed win by draw; sigma where wins need points."""
+    """Return the unit of `NextDraws.by_draw`: the points of a plain closed win by draw; sigma if wins need points."""
     sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
     hand = "".join(sets[1:]) + "55s" + "12m"
     paid = score(rules, hand=hand, melds=[], winning_tile="3m", source="draw").payments[0]
@@ -343,7 +343,7 @@ def unit(rules: Rules) -> float:
 def declined_wins(
     view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any]
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Look at what wins pay, and at what is left to those who decline them.
+    """Return what wins pay, and what seats that decline them may still draw.
 
     Args:
         view: what the seats see.
@@ -352,9 +352,10 @@ def declined_wins(
         distance: [m] tiles that the hand lacks after the action.
 
     Returns:
-        [m] int8 ten times the root of what a win pays, in `unit` (the most for wins of the opening, which are not
-        priced), and [m] int8 of the discards, kongs and passes that decline one half of `NextDraws.by_draw`, for which
-        a hand that any tile wins would be too large; 0 elsewhere, and where there is no tile left to draw.
+        [m] int8 ten times the square root of what a win pays, in `unit`, or the greatest int8 for wins of the opening,
+        which are not priced; and [m] int8 half of `NextDraws.by_draw` for the discards, kongs and passes that decline a
+        win. (The whole would not fit into int8 for a hand that any tile wins.) Both are 0 for other actions, the second
+        also where no tile is left to draw.
     """
     pays, declined = np.zeros(len(row), np.int8), np.zeros(len(row))
     wins = np.flatnonzero(action == WIN)
@@ -369,7 +370,7 @@ def declined_wins(
 
 
 def _may_draw_again(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return [m] whether the hand goes on after discards, kongs and passes, with a tile that the seat may draw."""
+    """Return [m] whether the hand goes on after discards, kongs and passes, and the seat may still draw a tile."""
     is_kong = (action >= CONCEALED_KONG) & (action < CHOW_LOW)  # replaced at once
     goes_on = (_left_to_next(view, row) > 0) & ~view.closing[row]
     return (view.walls[row, 0] > 0) & (is_kong | goes_on)
@@ -389,12 +390,12 @@ def _paid_for_wins(view: View, row: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _in_roots(numbers: NDArray[Any]) -> NDArray[np.int8]:
-    """Return ten times the roots of numbers, as whole ones."""
+    """Return ten times the square roots of numbers, rounded to int8."""
     return np.clip(np.rint(10 * np.sqrt(np.maximum(numbers, 0))), 0, _MOST).astype(np.int8)
 
 
 def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> _Waiting:
-    """Return the hands that actions leave, after a chow or pung with each discard that leaves it as near."""
+    """Return the hands that actions leave; after a chow or pung, one for each discard that leaves it as near."""
     natural, wilds = tiles_after(view, row, action), np.zeros(len(row), np.int8)
     some = np.flatnonzero(view.wild[row] >= 0)
     wild = view.wild[row[some]]
@@ -414,18 +415,18 @@ def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
 
 
 def _spare(view: View, hands: _Waiting) -> KindSets:
-    """Return [n] the natural kinds that hands with a tile too many can spare."""
+    """Return [n] the natural kinds that hands with one tile too many can spare."""
     return _natural(view, hands, shanten(hands.hands, view.rules).kinds_to_spare(None))
 
 
 def _natural(view: View, hands: _Waiting, kinds: KindSets) -> KindSets:
-    """Return kinds [n] without the wild one."""
+    """Return sets of kinds [n] without the wild kind."""
     wild = view.wild[hands.row]
     return np.where(wild >= 0, kinds & ~BIT_OF_KIND.take(wild, mode="wrap"), kinds)
 
 
 def _drawn(view: View, hands: _Waiting) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the helping kinds that are unseen: [k] which of the hands, ascending, and [k] kinds."""
+    """Return the unseen kinds that help: [k] numbers of the hands, ascending, and [k] kinds."""
     found = shanten(hands.hands, view.rules)
     wild = view.wild[hands.row] if view.rules.has_wild else None
     which, kind = members(kinds_wanted(found, np.maximum(found.distance, 1), wild, view.rules))
@@ -434,7 +435,7 @@ def _drawn(view: View, hands: _Waiting) -> tuple[NDArray[np.intp], NDArray[np.in
 
 
 def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np.intp]) -> _Waiting:
-    """Return hands with one tile more each; a wild one counts as such."""
+    """Return hands with one more tile each; a wild tile is counted as wild."""
     more = hands.take(which)
     every, is_wild = np.arange(len(which)), kind == view.wild[more.row]
     more.natural[every, kind] += ~is_wild
@@ -448,13 +449,13 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
 def _add_waits(
     view: View, hands: _Waiting, melds: Melds, found: Mapping[Source, NDArray[np.float64]], at: NDArray[np.intp]
 ) -> None:
-    """Write the payments of the unseen winning tiles of hands that wait, added up, by where these come from."""
+    """Write, for each source, the sums of what the unseen winning tiles of waiting hands would pay."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return
     won = _with(view, hands, which, kind)
     tiles = view.unseen[won.row, kind] / unit(view.rules)
-    # Priced at once and beside each other, so that their tiles are read once.
+    # The sources are priced together and side by side, so that the tiles are read only once.
     ways = len(found)
     each = won.take(np.repeat(np.arange(len(kind)), ways))
     sources = np.tile(np.array(list(found), np.int8), len(kind))
@@ -465,7 +466,7 @@ def _add_waits(
 
 
 def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp]) -> None:
-    """Write the number of tiles that will win after the next tile that helps."""
+    """Write the number of tiles that win after the next tile that helps."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return

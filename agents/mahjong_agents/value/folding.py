@@ -1,4 +1,4 @@
-"""The agent that gives a hand up when its discards cost more than it promises, by a measured model of both."""
+"""An agent that gives up a hand whose discards cost more than it promises, by a measured model of both."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from mahjong_env.hands.kind_sets import members
 from mahjong_env.observation.acceptance import Discards
 
 NUMBERS_PATH: Final = Path(__file__).with_name("folding.npz")
-"""By variant, by ``python -m tools.fit folding``."""
+"""The models of the variants, which ``python -m tools.fit folding`` writes."""
 _ROWS: Final = 512
-"""Rows that are looked at at once, so that their numbers fit into the cache."""
+"""Rows that are evaluated together, few enough for their numbers to fit into the cache."""
 _FAR: Final = 6
 _FIRST_HONOUR: Final = 27
 _HONOURS: Final = 4
 _CLASS: Final = np.array([*[0, 1, 2, 3, 3, 3, 2, 1, 0] * 3, *[_HONOURS] * 7])
-"""Of the 34 kinds: terminals, twos and eights, threes and sevens, the middle, honours."""
+"""The class of each of the 34 kinds: terminals, twos and eights, threes and sevens, the middle, honours."""
 
 
 class FoldingAgent:
-    """Plays as the reference agent, but weighs every discard: what the hand still promises less what it may cost.
+    """Plays as the reference agent, but chooses discards by what the hand still promises less what they may cost.
 
-    The model says how probably a hand is won from a distance, an acceptance and a time on, and how probably each other
-    seat waits for a kind, by what all can see of it. With a hand that is far from a win while others are near to one,
-    the safest discard is worth most, and the hand is given up. It always wins when it may, and claims as the reference
-    agent does. Where nothing was measured for the rules, or a deal-in costs no more than what others' wins cost anyway,
-    it plays as that agent.
+    Its model gives the probability that a hand of a certain distance, acceptance and time is won, and the probability
+    that each other seat waits for a kind, given what everybody can see of that seat. If the hand is far from a win and
+    others are near to one, the safest discard is worth most: the agent gives the hand up. It always wins when it may,
+    and claims as the reference agent does. Where nothing was measured for the rules, or a deal-in costs no more than
+    others' wins cost anyway, it plays exactly as that agent.
 
     Attributes:
         name: "folding".
@@ -46,13 +46,15 @@ class FoldingAgent:
     name = "folding"
 
     def __init__(self, *, caution: float = 2.0) -> None:
-        """Choose how much it minds dealing in: 1 as much as this discard costs, 0 not at all.
+        """Choose how much the agent minds dealing in.
 
-        A hand that goes on has more such discards to come, which the model does not count. With 2 it deals in
-        least of what costs no points (docs/research/agents.md).
+        Args:
+            caution: the factor by which the cost of a deal-in is multiplied: 1 for what this discard costs, 0 for
+                nothing. A hand that goes on has more such discards to come, which the model does not count. Of the
+                values that cost no points, 2 deals in least (docs/research/agents.md).
 
         Raises:
-            AgentError: it is not a number from 0 to 1000.
+            AgentError: ``caution`` is not a number from 0 to 1000.
         """
         if isinstance(caution, bool) or not isinstance(caution, int | float) or not 0 <= caution <= 1000:
             raise AgentError(f"folding: caution is a number from 0 to 1000, not {caution!r}")
@@ -80,13 +82,14 @@ class FoldingAgent:
 
 @dataclass(frozen=True)
 class FoldingModel:
-    """What was measured of one variant.
+    """The measured model of one variant.
 
     Attributes:
-        win: [W] weights of `hand_facts`: the log odds that the hand is won.
-        waits: [F] weights of `danger_facts`: the log odds that a seat waits for a kind.
-        scale: what share of those waited for is won on: some have passed, or may not win.
-        gain, loss: sigma of a win, and of a deal-in, against a hand that is neither; at least 0.
+        win: [W] weights of `hand_facts`, which give the log odds that the hand is won.
+        waits: [F] weights of `danger_facts`, which give the log odds that a seat waits for a kind.
+        scale: the share of awaited discards that are won on; some seats have passed, or may not win.
+        gain, loss: what a win brings and what a deal-in costs compared with a hand that is neither, in sigma; at
+            least 0.
     """
 
     win: Numbers
@@ -96,9 +99,10 @@ class FoldingModel:
     loss: float
 
     def chances(self, view: View) -> tuple[NDArray[np.intp], NDArray[np.intp], Numbers]:
-        """Return rows [m] and kinds [m] of all legal discards of n seats, each of which has one, and [m] chances.
+        """Return rows [m] and kinds [m] of all legal discards, and [m] the probabilities that the hand is then won.
 
-        Those that leave the hand farther from a win than need be are taken to have the usual acceptance there.
+        Each of the n seats of the view must have a legal discard. Discards that leave the hand farther from a win than
+        necessary are taken to have the usual acceptance at that distance.
         """
         discards = Discards.of(view, np.arange(len(view)))
         _, _, near_help = discards.help()
@@ -110,7 +114,7 @@ class FoldingModel:
         return seat, kind, _odds(facts @ self.win)
 
     def danger(self, view: View, row: NDArray[np.intp], kind: NDArray[np.intp]) -> Numbers:
-        """Return [m] how probably discards of kinds [m] by seats of rows [m] are won on."""
+        """Return [m] the probabilities that somebody wins on discards of kinds [m] by the seats of rows [m]."""
         safe = np.ones(len(row), np.float32)
         for slot in range(1, 4):
             there = view.house_wind[row, slot] >= 0
@@ -118,20 +122,20 @@ class FoldingModel:
         return self.scale * (1 - safe)
 
     def arrays(self, variant: str) -> dict[str, NDArray[Any]]:
-        """Return what `read` reads, by name."""
+        """Return the arrays of the model by the names under which `read` finds them."""
         scalars = np.array([self.scale, self.gain, self.loss], np.float32)
         return {f"{variant}_win": self.win, f"{variant}_waits": self.waits, f"{variant}_scale": scalars}
 
     @classmethod
     def read(cls, arrays: Mapping[str, NDArray[Any]], variant: str) -> FoldingModel:
-        """Take the model of a variant out of arrays by name."""
+        """Make the model of a variant from arrays by name."""
         scale, gain, loss = arrays[f"{variant}_scale"].tolist()
         return cls(arrays[f"{variant}_win"], arrays[f"{variant}_waits"], scale, gain, loss)
 
 
 @cache
 def shipped_model(rules: Rules) -> FoldingModel | None:
-    """Return the model that was measured under these very rules, None if there is none."""
+    """Return the model that was measured under exactly these rules, None if there is none."""
     if not VARIANTS.without_house_rules(rules):
         return None
     with np.load(NUMBERS_PATH) as arrays:
@@ -139,17 +143,17 @@ def shipped_model(rules: Rules) -> FoldingModel | None:
 
 
 def hand_facts(view: View, row: NDArray[np.intp], distance: NDArray[Any], help_: Numbers) -> Numbers:
-    """Return [m, W] float32 what is known of hands after discards: how near, how wide, how late, against whom.
+    """Return [m, W] float32 facts of hands after discards: distance, acceptance, time and melds.
 
     Args:
-        view: the seats.
-        row: [m] rows of it.
-        distance: [m] tiles short.
-        help_: [m] unseen tiles that bring the hand nearer; NaN for as many as usual.
+        view: the views of the seats.
+        row: [m] rows of the view.
+        distance: [m] tiles that the hands lack.
+        help_: [m] unseen tiles that bring the hand nearer; NaN for the usual number.
     """
     stage = _stage(view)[row]
     near = one_hot(np.clip(distance, 1, _FAR) - 1, _FAR)
-    # The usual acceptance is what the fit makes of no acceptance at all: a weight of its own at each distance.
+    # An unknown acceptance has a weight of its own at each distance: the fit finds what a usual one is worth.
     unknown = np.isnan(help_)
     width = np.where(unknown, 0, np.log1p(np.nan_to_num(help_)))
     melds = view.num_melds[row]
@@ -162,7 +166,7 @@ def hand_facts(view: View, row: NDArray[np.intp], distance: NDArray[Any], help_:
 
 
 def danger_facts(view: View, row: NDArray[np.intp], slot: int, kind: NDArray[np.intp]) -> Numbers:
-    """Return [m, F] float32 what all can see of a slot of rows [m], and of the kinds [m] that it may wait for."""
+    """Return [m, F] float32 facts that all can see of a slot of rows [m] and of the kinds [m] that it may wait for."""
     every, stage = np.arange(len(row)), _stage(view)[row]
     lies = np.zeros((len(row), 3, 15), np.float32)
     unseen = np.zeros((len(row), 3, 13), np.float32)
@@ -202,14 +206,14 @@ def danger_facts(view: View, row: NDArray[np.intp], slot: int, kind: NDArray[np.
 
 
 def _groups_of(view: View) -> Numbers:
-    """Return [n, 4, 4] the melds of each slot by suit, honours last."""
+    """Return [n, 4, 4] the number of melds of each slot by suit, honours last."""
     kinds = np.minimum(np.maximum(view.meld_kind, 0) // 9, 3)
     is_there = (view.meld_type > MeldType.NONE) & (view.meld_kind >= 0)
     return ((kinds[..., None] == np.arange(4)) & is_there[..., None]).sum(axis=2).astype(np.float32)
 
 
 def _stage(view: View) -> Numbers:
-    """Return [n] the share of the drawable tiles that has been drawn."""
+    """Return [n] the share of the drawable tiles that have been drawn."""
     stage: Numbers = np.clip(1 - view.left / view.rules.drawable, 0, 1).astype(np.float32)
     return stage
 

@@ -1,4 +1,4 @@
-"""The agent that compares plans by what the variant's own scoring pays for the hands that they may lead to."""
+"""An agent that compares plans for its hand by what the variant's scoring pays for the hands that they may lead to."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.scoring.wins import Source
 
 PATIENCE: Final = 1.4
-"""How many times as much as a win the next draw must pay on average for the win to be declined."""
+"""The factor by which the next draw must pay more on average than a win for the win to be declined."""
 _MOST_SAMPLES: Final = 1000
 _MOST_MARGIN: Final = 1000
 _NO_KIND = np.uint64(0)
 _REACH: Final = 3
-"""Plans at most this many tiles farther than the nearest one are compared."""
-# Tiles of others that a hand may claim for each tile that it draws: a closed hand has other ways to come nearer.
+"""The plans that are compared are at most this many tiles farther than the nearest one."""
+# Others' tiles that a hand may claim for each tile that it draws; for a closed hand, other ways to come nearer.
 _CLOSED_CLAIMS: Final = 1.0
 _OPEN_CLAIMS: Final = 2.4
 _LAST_CLAIMS: Final = 1.2
@@ -45,17 +45,19 @@ _RIVALS: Final = 0.35
 _MOST_DISTANCE: Final = 9
 _MOST_TURNS: Final = 24
 _TYPICAL_ACCEPTANCE: Final = np.array([1.0, 5.5, 14.5, 25.0, 40.0, 58.0, 75.0, 85.0, 90.0, 95.0])
-"""Unseen tiles that bring a hand of greedy's nearer, at distances from 0 on."""
+"""The typical number of unseen tiles that bring a hand of the greedy agent nearer, at distances from 0 on."""
 
 
 def check_margin(agent: str, margin: Any) -> None:
-    """Raise `AgentError` unless this is a margin: a number from 0 to 1000."""
+    """Raise `AgentError` unless a margin is a number from 0 to 1000."""
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin <= _MOST_MARGIN:
         raise AgentError(f"{agent}: margin is a number from 0 to {_MOST_MARGIN}, not {margin!r}")
 
 
 def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
-    """Replace wins for which the next draw would pay `PATIENCE` times as much on average by what leads to that draw.
+    """Decline wins where the next draw would pay at least `PATIENCE` times as much on average.
+
+    They are replaced by the actions that lead to that draw.
 
     Args:
         view: what n seats see.
@@ -77,12 +79,13 @@ def decline_wins(view: View, actions: NDArray[np.int64]) -> None:
 class PlanValueAgent:
     """Compares plans: any shape, one suit with or without honours, pungs alone, seven pairs.
 
-    For every legal action and every plan that it leaves, it completes the hand with unseen tiles, has the variant score
-    the completions, and multiplies what they pay by the probability to complete them in time. It leaves the choice of
-    the reference agent only for one that is worth much more, and then plays for the plan as greedy plays for any shape.
-    It declines a win only for a draw that pays more on average. Where a win needs points (`Rules.aims`) it plays as the
-    reference agent: most of what its plan "any shape" leads to may not win there, so that it has nothing to compare the
-    other plans with.
+    For every legal action and every plan that it leaves possible, the agent completes the hand with unseen tiles,
+    scores the completions by the rules of the variant, and multiplies what they pay by the probability to complete them
+    in time. It departs from the reference agent's choice only for one that is worth much more, and then plays for the
+    plan as the greedy agent plays for any shape. It declines a win only for a draw that pays more on average.
+
+    Where a win needs points (`Rules.aims`), it plays as the reference agent. Most hands that its plan "any shape" leads
+    to may not win there, so that there is nothing to compare the other plans with.
 
     Attributes:
         name: "plan-value".
@@ -93,14 +96,15 @@ class PlanValueAgent:
     games_at_once: Final = 1000
 
     def __init__(self, *, samples: int = 3, margin: float = 1.0) -> None:
-        """Set how carefully it compares.
+        """Set how carefully the agent compares.
 
         Args:
-            samples: completions for each action and plan.
-            margin: how much more, as a share, another choice must be worth than the reference agent's.
+            samples: the number of completions for each action and plan.
+            margin: how much more another choice must be worth than the reference agent's, as a share of the latter; 1
+                means twice as much.
 
         Raises:
-            AgentError: the samples are not an integer from 1 to 1000, the margin is not a number from 0 to 1000.
+            AgentError: ``samples`` is not an integer from 1 to 1000, or ``margin`` not a number from 0 to 1000.
         """
         if not is_integer(samples) or not 1 <= samples <= _MOST_SAMPLES:
             raise AgentError(f"plan-value: samples is an integer from 1 to {_MOST_SAMPLES}, not {samples!r}")
@@ -108,7 +112,7 @@ class PlanValueAgent:
         self._samples, self._margin = samples, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose what is worth most; see `mahjong_agents.Agent.act`."""
+        """Choose the action and plan worth most; see `mahjong_agents.Agent.act`."""
         usual = reference_agent(view.rules).act(view, rng)
         decline_wins(view, usual)
         if view.rules.aims is not None:
@@ -151,12 +155,12 @@ class PlanValueAgent:
         turns = view.left[row] / view.rules.seats
 
         def priced(rows: Any, counts: Any, wilds: Any, last: Any, melds: Melds) -> NDArray[np.float64]:
-            """Return [3, k] points by draw, points by discard, whether a discard may be won on."""
+            """Return [3, k] points by draw, points by discard, and whether a discard may be won on."""
             by_draw = price(view, rows, counts, wilds, last, melds, Source.DRAW)
             by_discard = price(view, rows, counts, wilds, last, melds, Source.DISCARD)
             return np.stack([by_draw, by_discard, by_discard > 0])
 
-        # Sums over completions, of hands that stay as they are and of hands that lay a set open.
+        # Sums over completions: of hands as they are, and of closed hands that lay a set open.
         assert hands.counts is not None
         natural = hands.counts.counts()
         some = np.flatnonzero(wild >= 0)
@@ -179,7 +183,7 @@ class PlanValueAgent:
             (hands.closed, _CLOSED_CLAIMS, sums),
             (plan != PAIRS, _OPEN_CLAIMS, open_sums),
         ):
-            discards = _LAST_CLAIMS * legal / self._samples  # winning ones, for each draw
+            discards = _LAST_CLAIMS * legal / self._samples  # winning discards of others for each draw
             points = (by_draw / self._samples + discards * by_discard / np.maximum(legal, 1)) / (1 + discards)
             chance = win_probability(prospects.distance, acceptance, tiles, claims, discards, turns, elapsed)
             worth = np.maximum(worth, chance * points * is_allowed)
@@ -198,14 +202,14 @@ def win_probability(
     """Return the probability [k] that hands are completed before somebody else wins or the wall ends.
 
     Args:
-        distance: [k] tiles short.
-        acceptance: [k] unseen tiles that bring the hand nearer. Later ones are taken to be as many more or fewer than
-            usual at their distance.
+        distance: [k] tiles that the hand lacks.
+        acceptance: [k] unseen tiles that bring the hand nearer. At the distances that follow, the acceptance is taken
+            to differ from the usual one by the same factor, 0.1 to 2.
         unseen: [k] unseen tiles, at least 1.
-        claims: tiles of others that the hand may claim, for each tile that it draws.
-        last_claims: [k] the same for the tile that wins.
+        claims: the number of others' tiles that the hand may claim, for each tile that it draws.
+        last_claims: [k] the same for the winning tile.
         turns: [k] draws that the seat may still have.
-        elapsed: [k] share of the wall that has been drawn.
+        elapsed: [k] the share of the wall that has been drawn.
     """
     distance = np.clip(distance, 1, _MOST_DISTANCE)
     pace = np.clip(acceptance / _TYPICAL_ACCEPTANCE[distance], 0.1, 2.0)

@@ -1,15 +1,15 @@
-"""The phases of a step, one file each; `mahjong_env.engine.step` is their order.
+"""The phases of a step, one file for each; `mahjong_env.engine.step` calls them in order.
 
-    deal     a shuffled wall, hands, opening flowers, the indicator, questions before the first turn
-    draw     a turn begins: a tile from the front of the wall, a replacement from its back, flowers laid open;
-             what kongs pay at once
-    turn     the seat that has drawn or claimed acts: discard, concealed kong, added kong, win
-    claims   tiles are offered to the other seats, and seats answer (who may claim: `mahjong_env.engine.claim_rules`)
+    deal     a hand begins: shuffled wall, hands, opening flowers, the indicator, questions before the first turn
+    draw     a turn begins: a tile from the front of the wall, or a replacement from its back; drawn flowers are laid
+             open; kongs are paid
+    turn     the seat in turn, which has drawn or claimed a tile, acts: discard, concealed kong, added kong or win
+    claims   other seats are offered a tile and answer (who may claim: `mahjong_env.engine.claim_rules`)
     grants   the best claim is carried out
-    settle   wins and drawn hands become points; dealer and match go on
-    masks    what the seat to act may do
-    judge    what hands allow: one tile away, complete, a win in one's turn
+    settle   wins and drawn hands become points; the next hand or the end of the match is prepared
+    masks    the legal actions of the seat to act
+    judge    tests of hands: one tile away, complete, allowed to win in their own turn
 
-A phase is a function of a `StepContext`, and of seats or games. What it leaves to a later phase it puts into one of the
-lists of the context.
+A phase is a function of a `StepContext` and of seats or games. It puts what it leaves to a later phase into one of the
+context's lists.
 """

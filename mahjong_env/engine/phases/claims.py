@@ -1,7 +1,7 @@
-"""Tiles are offered to the other seats, and seats answer; `claim_rules` says who may claim and who is heard first.
+"""Offering tiles to other seats, and taking their answers; `claim_rules` says who may claim and who has priority.
 
-An answer is kept and shown to nobody. A seat that preferred a lower claim is not asked again about a higher one, and a
-seat that could only pass is never asked.
+An answer is stored and shown to nobody. A seat is asked once about a tile: if it chooses a lower claim, it is not asked
+again about a higher one. A seat that could only pass is never asked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import Phase
 from mahjong_env.state.seats import Seats
 
-_ZERO = np.array(0, np.int8)  # an array, as numpy turns plain numbers into arrays in every call
+_ZERO = np.array(0, np.int8)  # kept as an array: numpy would convert a plain number in every call
 
 
 # --- Offering a tile ------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def offer_added_tiles(context: StepContext, offer: Offer | None) -> None:
 
 
 def offer_opening(context: StepContext, games: Games) -> Games:
-    """Ask the questions before the first turn, from each game's next stage on; games with none left come back."""
+    """Ask the questions before the first turn, from each game's stage on; return the games with none left."""
     state, rules = context.state, context.rules
     if rules.opening_stages == 0:
         return games
@@ -87,7 +87,7 @@ def offer_opening(context: StepContext, games: Games) -> Games:
 
 
 def _opening_question(context: StepContext, games: Games, stage: int) -> tuple[Seats, Int8Array]:
-    """[S, n] all seats in the order in which they would be asked, and their options."""
+    """Return [S, n] all seats in the order in which they would be asked, and their options."""
     state = context.state
     may_win, giver = context.rules.opening_options(state, games, stage)
     state.offered_by[games] = giver
@@ -96,7 +96,7 @@ def _opening_question(context: StepContext, games: Games, stage: int) -> tuple[S
 
 
 def _sets_wanted(context: StepContext, others: Seats, kind: IntArray) -> Int8Array:
-    """[m, n] the sets that the others could make with a tile."""
+    """Return [m, n] the sets that the others could make with a tile."""
     state, rules = context.state, context.rules
     held = state.held(others, kind)
     may_add = state.has_open_pung(others, kind) if rules.adds_discards else None
@@ -128,12 +128,12 @@ def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source,
 
 
 def _take_out(context: StepContext, seats: Seats, options: Int8Array) -> None:
-    """Take out of the options [m, n] what the end of the wall and the variant forbid."""
+    """Remove from the options [m, n] what the end of the wall and the variant forbid."""
     state, rules, games = context.state, context.rules, seats.game
     # The discard after the last tile can only be won on (common.md#after-the-last-tile).
     options[:, (state.left_to_next(games) <= 0) | state.closing[games]] &= MAY_WIN
     if state.has_private_walls:
-        options[state.left_to(seats) <= 0] &= ~MAY_KONG  # nothing could replace its fourth tile
+        options[state.left_to(seats) <= 0] &= ~MAY_KONG  # a kong could not draw its replacement tile
     dead = rules.unclaimable(state, games)
     if dead is not None:
         options[:, dead] = 0
@@ -144,13 +144,13 @@ def _take_out(context: StepContext, seats: Seats, options: Int8Array) -> None:
 
 
 def _ask(context: StepContext, seats: Seats, options: Int8Array, phase: int) -> BoolArray:
-    """Ask about a tile, as far as the rules allow; [n] whether anybody is asked."""
+    """Ask about a tile as far as the rules allow; return [n] whether anybody is asked."""
     _take_out(context, seats, options)
     return _ask_the_first(context, seats, options, phase)
 
 
 def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase: int) -> BoolArray:
-    """Ask the first of those with an option; [n] whether there is one."""
+    """Ask the first of the seats with an option; return [n] whether there is one."""
     state = context.state
     is_asked = np.bitwise_or.reduce(options, axis=0) > 0
     asked = is_asked.nonzero()[0]
@@ -165,11 +165,10 @@ def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase
 
 
 def ask_again(context: StepContext, games: Games, *, keeps_own: bool = True) -> None:
-    """After hidden tiles were redistributed: who else will be asked about the offered tile.
+    """Work out anew who will be asked about the offered tile, after hidden tiles were redistributed.
 
-    Seats that would have been asked before the seat to act count as having passed; whose answer is kept all the same
-    is the caller's to say. The options of the seat to act stay as they are, or are worked out anew without
-    ``keeps_own``.
+    Seats that would have been asked before the seat to act count as having passed; the caller decides whose answers are
+    kept nevertheless. The options of the seat to act stay as they are; without ``keeps_own`` they are worked out anew.
     """
     state, rules = context.state, context.rules
     phase = state.phase[games]
@@ -189,7 +188,7 @@ def ask_again(context: StepContext, games: Games, *, keeps_own: bool = True) -> 
 
 
 def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_own: bool) -> None:
-    """Keep the options of the seat to act, and of others only those that come after its own."""
+    """Store the options of the seat to act and of the seats that would be asked after it, and drop all others."""
     state, games = context.state, seats.game
     is_asked = seats.seat == state.actor[games]
     if keeps_own:
@@ -206,7 +205,8 @@ def take_answers(context: StepContext, games: Games, actions: Int64Array) -> tup
     """Take the answers of seats that were asked, and ask the next ones.
 
     Returns:
-        The games whose best answer is granted, and those in which all have passed on a question before the first turn.
+        The games whose best answer is to be granted, and those in which all have passed on a question before the first
+        turn.
     """
     if not games.size:
         return games, games
@@ -234,7 +234,7 @@ def take_answers(context: StepContext, games: Games, actions: Int64Array) -> tup
 
 
 def _all_passed(context: StepContext, passed: Games) -> Games:
-    """Sort the games in which nobody wants the tile by what was asked; those of opening questions come back."""
+    """Pass on the games in which everybody has passed, by what was asked; return those of opening questions."""
     if not passed.size:
         return passed
     state = context.state

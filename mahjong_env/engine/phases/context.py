@@ -1,4 +1,4 @@
-"""The context that the phases of a step share, and the values that one hands on to the next."""
+"""The context that the phases of a step share, and the values that one phase passes on to the next."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from mahjong_env.state.seats import Seats
 
 @dataclass
 class StepContext:
-    """A batch in the middle of a step: its games, their rules, what has been paid, and what phases leave to others.
+    """A batch in the middle of a step: its games, their rules, the points paid, and the work left to later phases.
 
-    No game is in two of the lists at once; but one whose kong has been replaced may have a hand that is unjudged.
+    No game is in two of the lists at once, except that a game whose kong has been replaced may also be in `unjudged`.
     """
 
     state: State
@@ -28,33 +28,32 @@ class StepContext:
     several_hands: bool = False
     """Whether matches have several hands."""
     rewards: Int32Array = field(init=False)
-    """[B, P] points paid in this step, by person; each step has its own."""
+    """[B, P] the points paid in this step, by person; a new array in every step."""
     unclaimed: list[Seats] = field(init=False)
-    """The givers of discards that nobody claims: the next seats draw."""
+    """The seats whose discards nobody claims; the seats after them draw."""
     joining: list[Offer] = field(init=False)
-    """Tiles that join open pungs of these seats: claimed discards, and tiles that nobody has robbed."""
+    """Tiles that join open pungs of seats: claimed discards, and added tiles that nobody has robbed."""
     kongs: list[Kongs] = field(init=False)
-    """Kongs that stand: they are to be paid, and wait for a replacement tile."""
+    """Kongs that stand; they are still to be paid, and wait for a replacement tile."""
     wins: list[Won] = field(init=False)
-    """Wins that were declared and granted: they are to be scored and paid."""
+    """Wins that were declared and granted; they are still to be scored and paid."""
     drawn: list[Games] = field(init=False)
     """Games whose hand has ended without a winner."""
     unjudged: list[tuple[Games, Wins]] = field(init=False)
-    """Games whose seat in turn has a complete hand, and these hands; whether they may win is asked when wins are paid.
-    """
+    """Games whose seat in turn has a complete hand, and these hands; they are judged when wins are paid."""
     is_flower: BoolArray = field(init=False)
-    """[42] `Rules.flower_kinds`, asked once."""
+    """[42] `Rules.flower_kinds`, which is the same in every hand."""
     tiles: Int8Array = field(init=False)
-    """[W] the kinds of all tiles, in order."""
+    """[W] the kinds of all tiles of the set, in ascending order."""
 
     def __post_init__(self) -> None:
-        """Ask what is the same in every hand."""
+        """Store what is the same in every hand."""
         self.is_flower = self.rules.flower_kinds
         self.tiles = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), self.rules.deck)
         self.begin_step()
 
     def begin_step(self) -> None:
-        """Nothing has been paid yet, and nothing is waiting."""
+        """Begin a step: nothing has been paid, and all lists are empty."""
         self.unclaimed, self.joining, self.kongs, self.wins, self.drawn, self.unjudged = [], [], [], [], [], []
         self.rewards = np.zeros(self.state.points.shape, np.int32)
 
@@ -65,13 +64,13 @@ class StepContext:
         self.state.points.reshape(-1)[at] += amounts
 
     def close_question(self, games: Games) -> None:
-        """Nobody is asked about a tile any more."""
+        """End the question about a tile, so that nobody is asked any more."""
         self.state.offered[games] = NO_TILE
         self.state.options[games] = 0
         self.state.best_precedence[games] = 0
 
 
-# --- What phases hand on ----------------------------------------------------------------------------------------------
+# --- What phases pass on ----------------------------------------------------------------------------------------------
 
 
 class Offer(NamedTuple):
@@ -82,11 +81,11 @@ class Offer(NamedTuple):
 
 
 class Kongs(NamedTuple):
-    """Kongs that have been made for good, all of one type; they are to be paid, and wait for a replacement tile."""
+    """Kongs of one type that stand; they are still to be paid, and wait for a replacement tile."""
 
     seats: Seats
     meld_type: MeldType
-    from_seat: int | Int8Array  # [n] who gave the tile (of an added kong: the pung), or -1
+    from_seat: int | Int8Array  # [n] the seat that gave the tile (for an added kong: the pung), or -1
 
 
 @dataclass
@@ -96,13 +95,16 @@ class Won:
     seats: Seats
     source: Source
     tile: Int8Array  # [n] the winning tile
-    from_seat: int | Int8Array  # [n] who gave it, or -1
+    from_seat: int | Int8Array  # [n] the seat that gave it, or -1
     opening: bool = False  # before the first turn
 
 
 @dataclass
 class Ended:
-    """Hands that ended in this step, as they were settled. Seats are table seats, persons as they sat then."""
+    """Hands that ended in this step, as they were settled.
+
+    Seats are table seats; `person_at` says who sat there in that hand.
+    """
 
     games: Games
     winner: Int8Array  # [n] -1 after a draw

@@ -1,4 +1,4 @@
-"""A hand begins: shuffled wall, hands, opening flowers, the tile turned up, questions before the first turn."""
+"""The start of a hand: shuffled wall, hands, opening flowers, the tile turned up, questions before the first turn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> None:
-    """Start new matches: points, seats, the first dealer."""
+    """Start new matches: set points, seats and the first dealer."""
     state, rules = context.state, context.rules
     state.hand_in_match[games] = 0
     state.points[games] = rules.starting_points
@@ -33,12 +33,12 @@ def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> Non
 
 
 def deal_hands(context: StepContext, games: Games, scenes: Sequence[Scene] = ()) -> None:
-    """Deal the next hand of these games, up to the first mask.
+    """Deal the next hand of these games, up to the first decision.
 
     Args:
         context: the batch.
         games: [n] games to deal.
-        scenes: [n] what their hands are to begin with; empty: everything is left to chance.
+        scenes: [n] how their hands are to begin; empty if everything is left to chance.
     """
     if not games.size:
         return
@@ -69,7 +69,7 @@ def deal_hands(context: StepContext, games: Games, scenes: Sequence[Scene] = ())
 
 
 def _take_hands(context: StepContext, games: Games, walls: Int8Array) -> None:
-    """Seat s is dealt the s-th hand_size tiles of the wall; the tile after them is the dealer's first draw."""
+    """Deal the hands: seat s gets the s-th block of tiles, and the tile after all blocks is the dealer's first draw."""
     state, rules = context.state, context.rules
     n, seats, size = len(games), rules.seats, rules.hand_size
     dealt = walls[:, : seats * size].reshape(n, seats, size)
@@ -87,14 +87,14 @@ def _take_hands(context: StepContext, games: Games, walls: Int8Array) -> None:
 
 
 def _replace_opening_flowers(context: StepContext, games: Games) -> None:
-    """The dealer replaces his flowers until he holds none, then the next seat, and so on (fuzhou.md#flowers)."""
+    """Replace the opening flowers seat by seat, from the dealer on, until nobody holds any (fuzhou.md#flowers)."""
     state, rules = context.state, context.rules
     n, seats = len(games), rules.seats
     order = (state.dealer[games, None] + np.arange(seats)) % seats
     dealer_has_extra = not rules.dealer_draws_last
     lacking = rules.hand_size - state.hand[games[:, None], order].sum(axis=2)
     lacking[:, 0] += dealer_has_extra
-    wanted = lacking.cumsum(axis=1)  # tiles that the seats up to each need
+    wanted = lacking.cumsum(axis=1)  # tiles that each seat and those before it need
 
     wall = state.wall[games, : seats * rules.hand_size : -1]  # from the back of the wall to the tiles dealt
     keeps = ~context.is_flower.take(wall)
@@ -118,7 +118,7 @@ def _replace_opening_flowers(context: StepContext, games: Games) -> None:
 
 
 def _turn_indicator(context: StepContext, games: Games) -> None:
-    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (fuzhou.md#the-gold)."""
+    """Turn up the tile that names the wild kind; flowers turned up before it go to the dealer (fuzhou.md#the-gold)."""
     state = context.state
     while games.size:
         tile = state.wall[games, state.front[games]]
@@ -131,7 +131,7 @@ def _turn_indicator(context: StepContext, games: Games) -> None:
 
 
 def _replace_dealers_extra(context: StepContext, games: Games) -> None:
-    """The dealer's extra tile, drawn after all flowers have been replaced."""
+    """Draw the dealer's extra tile, after all flowers have been replaced; replace it for as long as it is a flower."""
     state, rules = context.state, context.rules
     while games.size:
         tile, dealer = state.drawn[games], state.dealer[games]
@@ -145,14 +145,14 @@ def _replace_dealers_extra(context: StepContext, games: Games) -> None:
 
 
 def _open(context: StepContext, games: Games) -> None:
-    """Code the hands, then ask what is asked before the first turn, or begin it."""
+    """Encode the hands, then ask the questions before the first turn, or begin that turn."""
     state, rules = context.state, context.rules
     dealer = state.dealer[games]
     if rules.has_wild:
         state.wild[games] = rules.wild_kinds(state.indicator[games])
     state.code[games] = encode(state.natural_hands(games))
     state.turns[games, dealer] = 1
-    # A dealer, who has his extra tile, is looked at when his turn is judged.
+    # The dealer, who has an extra tile, is judged when the first turn begins.
     update_tenpai(context, state.seats(games, np.arange(rules.seats)[:, None]))
     state.left_before_draw[games] = state.left(games)
     open_hands(context, games)

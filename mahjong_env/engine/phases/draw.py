@@ -1,4 +1,4 @@
-"""A turn begins: a tile from the front of the wall, or a replacement from its back; flowers are laid open."""
+"""The start of a turn: a tile from the front of the wall, or a replacement from its back; flowers are laid open."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _ZERO, _ONE = np.array(0, np.int16), np.array(1, np.int8)
 
 
 def begin_turns(context: StepContext) -> None:
-    """The seats after those whose discards nobody claims draw a tile, if there is one left."""
+    """Begin the turns after discards that nobody claims: the next seats draw a tile, if one is left."""
     seats = Seats.join(context.unclaimed)
     if seats is None:
         return
@@ -41,7 +41,7 @@ def begin_turns(context: StepContext) -> None:
 
 
 def replace_kongs(context: StepContext) -> None:
-    """Tiles join their pungs; then all kongs that stand are paid, and their replacements are drawn."""
+    """Add tiles to their pungs; then pay all kongs that stand, and draw their replacement tiles."""
     state, made = context.state, context.kongs
     for joining, kind in context.joining:
         if len(joining):
@@ -74,7 +74,7 @@ def _pay_kong(context: StepContext, made: Kongs) -> None:
 
 
 def _receive(context: StepContext, seats: Seats, tile: Games | Int8Array) -> None:
-    """Put the drawn tiles into the hands, flowers replaced."""
+    """Put the drawn tiles into the hands, after replacing flowers."""
     if context.rules.uses_flowers:
         seats, tile = _replace_flowers(context, seats, tile)
         if not len(seats):
@@ -87,9 +87,9 @@ def _receive(context: StepContext, seats: Seats, tile: Games | Int8Array) -> Non
 
 
 def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Seats, Any]:
-    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave.
+    """Lay flowers open and draw again until no flower is drawn; leave out games that run out of tiles.
 
-    common.md#a-flower-that-cannot-be-replaced.
+    The seats that remain are returned with the tiles that they keep. See common.md#a-flower-that-cannot-be-replaced.
     """
     state = context.state
     places = context.is_flower[tile].nonzero()[0]
@@ -127,7 +127,7 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
 
 
 def _strand(context: StepContext, seats: Seats) -> None:
-    """A flower that cannot be replaced: the seat may win if its flowers allow it, else the hand is drawn."""
+    """Let a seat whose flower cannot be replaced win if its flowers allow it; otherwise the hand is drawn."""
     state = context.state
     state.drawn[seats.game] = NO_TILE
     may_win = context.rules.may_win_at_once(state, seats)
@@ -139,7 +139,7 @@ def _strand(context: StepContext, seats: Seats) -> None:
 
 
 def take_stranded(context: StepContext, games: Games, actions: Int64Array) -> None:
-    """Take the answers of seats that drew a flower without a replacement, and might win all the same."""
+    """Take the answers of seats that drew a flower which cannot be replaced, and that were asked whether they win."""
     if not games.size:
         return
     state, wins = context.state, actions == WIN

@@ -1,4 +1,4 @@
-"""A claim that nobody outranks is granted: the tile is taken off the table, and the claimer goes on."""
+"""The best claim is granted: the tile is taken off the table, and the claimer goes on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _take_win(context: StepContext, games: Games) -> None:
 
 
 def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, Int8Array]:
-    """Take the claimed tile out of the river: the claimers, and [n] its kind and [n] who discarded it."""
+    """Take the claimed tile out of the river; return the claimers, [n] its kind and [n] who discarded it."""
     state = context.state
     kind, giver = state.offered[games], state.offered_by[games]
     state.take_discard(state.seats(games, giver), kind, state.best_seat[games])
@@ -57,9 +57,9 @@ def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, In
 
 
 def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong.
+    """Begin a turn without a draw: the claimer discards, and may neither win nor declare a kong.
 
-    common.md#when-a-kong-may-be-declared.
+    See common.md#when-a-kong-may-be-declared.
     """
     state, games = context.state, seats.game
     state.turn[games] = seats.seat
@@ -90,7 +90,7 @@ def _take_pung(context: StepContext, games: Games) -> None:
 
 
 def _take_kong(context: StepContext, games: Games) -> None:
-    """The tile makes a kong with three of the hand, or joins an open pung."""
+    """Make a kong of the tile and three tiles of the hand, or add the tile to an open pung."""
     state = context.state
     seats, kind, giver = _take_tile(context, games)
     state.kong_draws[games] = 0

@@ -1,4 +1,4 @@
-"""Judgements of hands: one tile away, complete, or allowed to win with the tile just drawn."""
+"""Tests of hands: whether they are one tile away, complete, or allowed to win with the tile just drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.seats import Seats
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
 
 
@@ -24,7 +24,7 @@ def update_tenpai(context: StepContext, seats: Seats) -> None:
 
 
 def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArray:
-    """[n] whether concealed tiles, with one more tile [n] where given, are a complete hand."""
+    """Return [n] whether the concealed tiles, with one more ``tile`` [n] if given, are a complete hand."""
     state, rules = context.state, context.rules
     codes = seats.of(state.code) if tile is None else state.codes_with(seats, tile)
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
@@ -36,13 +36,13 @@ def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArr
 def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False, may_wait: bool = False) -> None:
     """Set whether seats that have drawn may win.
 
-    Only seats that were one tile away look their hand up, and only complete hands are judged exactly.
+    Only the hands of seats that were one tile away are looked up, and only complete hands are judged exactly.
 
     Args:
         context: the batch.
         seats: [n] the seats.
-        unflagged: look at all of them (the dealer's first hand was never "one tile away").
-        may_wait: in a step, before wins are paid: hands may be left to `StepContext.unjudged`.
+        unflagged: whether to look at all of them; the dealer's first hand has no flag "one tile away".
+        may_wait: whether hands may be left to `StepContext.unjudged`, as in a step before wins are paid.
     """
     state, rules = context.state, context.rules
     state.can_win[seats.game] = False

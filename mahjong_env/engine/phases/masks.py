@@ -14,13 +14,13 @@ from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.state.arrays import Phase
 from mahjong_env.state.seats import Seats
 
-# Arrays, as numpy turns plain numbers into arrays in every call.
+# Kept as arrays: numpy would convert a plain number in every call.
 _TURN, _STRANDED, _OVER = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.STRANDED, Phase.OVER))
 _NONE, _ALL_FOUR = np.array(0, np.int8), np.array(4, np.int8)
 
 
 MASKS_OF_OPTIONS: Final = np.zeros((64, NUM_ACTIONS), np.bool_)
-"""[64, 109] the mask of a seat that is asked, by its option bits: the claims that they name, and pass; 0 is nothing."""
+"""[64, 109] the mask of a seat that is asked, by its option bits: the claims that they name, and pass; none for 0."""
 MASKS_OF_OPTIONS[:, OPTION_ACTIONS] = np.arange(64)[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
 MASKS_OF_OPTIONS[1:, PASS] = True
 
@@ -39,7 +39,7 @@ def write_masks(context: StepContext, games: Games) -> None:
 
 
 def _write_questions(context: StepContext, games: Games, phase: Int8Array) -> None:
-    """Seats that are asked have their options; a stranded seat may win; in a game that is over nobody acts."""
+    """Set masks outside turns: a seat's options where it is asked, win or pass if it is stranded, nothing if over."""
     state = context.state
     options = np.where(phase == _STRANDED, MAY_WIN, state.seats_to_act(games).of(state.options))
     state.set_masks(games, MASKS_OF_OPTIONS.take(options * (phase != _OVER), axis=0))
@@ -58,7 +58,7 @@ def _write_turns(context: StepContext, games: Games) -> None:
 
     adds = seats.of(state.open_pung)
     adds &= holds
-    # Kongs are rare: their rows are looked for once, in all tiles at a time.
+    # Kongs are rare, so one search over all kinds finds the rows that may have any.
     row = ((held == _ALL_FOUR) | adds).reshape(-1).nonzero()[0]
     if row.size:
         row = row // NUM_KINDS
@@ -70,9 +70,9 @@ def _write_turns(context: StepContext, games: Games) -> None:
 
 
 def _may_kong(context: StepContext, seats: Seats) -> BoolArray:
-    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
+    """Return [n] whether seats may declare kongs in their turn: after a draw, if a replacement can be drawn.
 
-    common.md#when-a-kong-may-be-declared.
+    See common.md#when-a-kong-may-be-declared.
     """
     state, games = context.state, seats.game
     may_kong = (state.drawn[games] >= 0) & (state.left_to_next(games) > 0)

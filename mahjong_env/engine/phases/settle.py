@@ -1,4 +1,4 @@
-"""Wins and drawn hands become points; dealer and match go on."""
+"""The end of a hand: wins and drawn hands become points, and the match goes on to its next hand."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mahjong_env.state.arrays import NO_SEAT, Event, Phase
 
 _NO_GAMES: Final = np.zeros(0, np.intp)
 CUT_AFTER: Final = 200
-"""Hands after which a match that ends by points is cut short."""
+"""The number of hands after which a match that ends by points is cut short."""
 
 
 def settle(context: StepContext) -> list[Ended]:
-    """Pay wins, judge the hands that wait for it, and record the hands that ended."""
+    """Pay wins, judge the hands that still have to be judged, and return the hands that ended."""
     state, won = context.state, context.wins
     ended: list[Ended] = []
     if won:
@@ -56,7 +56,7 @@ def _unjudged(context: StepContext) -> tuple[Games, Wins]:
 
 
 def describe(context: StepContext, won: Won) -> Wins:
-    """The wins that were declared, as scoring wants them."""
+    """Describe declared wins for scoring."""
     state, seats = context.state, won.seats
     if won.opening:
         wins = context.rules.take_opening(state, seats, state.stage[seats.game])
@@ -68,10 +68,10 @@ def describe(context: StepContext, won: Won) -> Wins:
 
 
 def most_actions(rules: Rules) -> int:
-    """No hand takes more actions than this.
+    """Return an upper bound on the number of actions in a hand.
 
-    Every discard follows a tile of the wall or a claim, a seat claims at most as many tiles as it lays down sets, and
-    each other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
+    Every discard follows a tile of the wall or a claim. A seat claims at most as many tiles as it lays down sets. Each
+    other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
     """
     melds = rules.seats * (rules.hand_size // 3)
     discards = int(rules.deck.sum()) - rules.seats * rules.hand_size + melds
@@ -79,21 +79,21 @@ def most_actions(rules: Rules) -> int:
 
 
 def most_hands(rules: Rules, num_hands: int) -> int:
-    """The most hands that a match can have."""
+    """Return the most hands that a match can have."""
     return num_hands if rules.ends_by_hands else CUT_AFTER
 
 
 def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:
-    """End these hands: close matches that are over, and seat everybody for the next hand of the others.
+    """End these hands: close the matches that are over, and prepare the others for their next hand.
 
     Args:
         context: the batch.
         games: [n] games whose hand ended.
-        winner: [n] table seat of the winner, -1 after a draw.
-        num_hands: hands of a match.
+        winner: [n] the table seat of the winner, -1 after a drawn hand.
+        num_hands: the number of hands of a match.
 
     Returns:
-        [n] matches that are over, and [n] those among them that were cut short (after `CUT_AFTER` hands).
+        [n] whether the match is over, and [n] whether it was cut short (after `CUT_AFTER` hands).
     """
     state, rules = context.state, context.rules
     played = state.hand_in_match[games] + 1

@@ -1,4 +1,4 @@
-"""The seat that has drawn or claimed a tile: it discards, declares a kong, or wins."""
+"""The action of the seat in turn, which has drawn or claimed a tile: it discards, declares a kong, or wins."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Event
 from mahjong_env.state.seats import Seats
 
-_NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers into arrays in every call
+_NO_DISCARD = np.array(CONCEALED_KONG)  # kept as an array: numpy would convert a plain number in every call
 
 
 def act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Offer | None, Offer | None]:
-    """Carry out the actions of seats in their turn: their discards, and tiles on their way to a pung, come back."""
+    """Carry out the actions of seats in their turn; return their discards, and the tiles that they add to pungs."""
     if not games.size:
         return None, None
     seats = context.state.seats_to_act(games)
@@ -62,7 +62,7 @@ def _conceal(context: StepContext, seats: Seats, kind: Int64Array) -> None:
 
 
 def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
-    """The tile leaves the hand, and joins the pung unless somebody wins with it."""
+    """Take the tile out of the hand; it joins the pung later, unless somebody wins with it."""
     if not len(seats):
         return None
     state = context.state
@@ -70,5 +70,5 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     state.remove_tiles(seats, kind)
     state.drawn[seats.game] = NO_TILE
     state.can_win[seats.game] = False
-    update_tenpai(context, seats)  # `Engine.hidden` may be asked while others are asked whether they rob it
+    update_tenpai(context, seats)  # `Engine.hidden` may be called while others are asked whether they rob it
     return Offer(seats, kind)

@@ -388,7 +388,7 @@ def changing(*made):
         (changing({"a": 1, "b": 1}, {"a": 1}), r"the columns a \(n, \) int64, b \(n, \) int64, and in a later call a "),
         (changing({"a": 1}, {"a": 0.5}), r"int64, and in a later call a \(n, \) float64"),
         (lambda view: np.zeros((len(view), view.events.shape[1])), r"inputs \(n, \d+\) float64, and in a later call"),
-        (lambda view: {"action": np.zeros(len(view))}, "inputs made a column 'action', as the dataset has one"),
+        (lambda view: {"action": np.zeros(len(view))}, "inputs made a column 'action', which the dataset has already"),
     ],
 )
 def test_columns_are_the_same_in_every_call(inputs, told, hebei):
@@ -481,9 +481,9 @@ class TestWhatCannotBeRead:
     @pytest.mark.parametrize(
         ("column", "told"),
         [
-            *[("action", "cannot be played"), ("seat", "another seat, or other actions"), ("mask", "or other actions")],
-            *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays otherwise")],
-            *[("reward", "game 0 of the dataset pays otherwise"), ("return", "game 0 of the dataset pays otherwise")],
+            *[("action", "cannot be replayed"), ("seat", "another seat, or other"), ("mask", "or other actions")],
+            *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays")],
+            *[("reward", "game 0 of the dataset pays"), ("return", "game 0 of the dataset pays")],
         ],
     )
     def test_tables_that_do_not_replay(self, spoilt, column, told):
@@ -499,7 +499,7 @@ class TestWhatCannotBeRead:
         table = np.load(spoilt / "hands-00000.npy")
         table["points"][:2, 0] += 1, -1
         np.save(spoilt / "hands-00000.npy", table)
-        with pytest.raises(DatasetError, match="game 0 of the dataset pays otherwise"):
+        with pytest.raises(DatasetError, match="game 0 of the dataset pays"):
             joined(open_dataset(spoilt).batches(64, inputs=observe))
 
     def test_hands_that_do_not_follow_each_other(self, spoilt):

@@ -91,7 +91,7 @@ def test_a_dataset_does_not_choose_what_runs_here(hebei, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--reward", "sigma"), "goes without --reward"),
+        (("--reward", "sigma"), "leave out --reward"),
         (("--teacher", "value"), "not in the dataset; there are greedy, random"),
         (("--knob", "players=4"), "games of hebei with the house rules"),
         (("--dataset", "nowhere"), "no dataset here"),

@@ -144,7 +144,7 @@ def test_who_is_met_at_mixed_tables_leaves_no_former_row(tmp_path):
 @pytest.mark.parametrize("row", ["3", '{"points": {}}', '{"mixed": 3}', '{"nash_share": {"mean": 1}}'])
 def test_rows_of_another_kind_are_named(row, tmp_path):
     (tmp_path / "kept.json").write_text(f'{{"hebei": {{"value": {row}}}}}', encoding="utf-8")
-    with pytest.raises(TrainingError, match=r"kept\.json: no standings that can be read"):
+    with pytest.raises(TrainingError, match=r"kept\.json: cannot be read as standings"):
         standing.Kept.read(tmp_path / "kept.json")
 
 
@@ -297,7 +297,7 @@ def test_waits_are_those_of_this_table_and_no_other():
     hidden = engine.hidden(live, engine.seat_to_act[live])
     np.testing.assert_array_equal(found, hidden.waits[:, 1:].any(axis=1))
     assert found.any()
-    with pytest.raises(ViewError, match="none of the tables"):
+    with pytest.raises(ViewError, match="not of any of the tables"):
         waits_of_others([other], view)
 
 
@@ -360,7 +360,7 @@ def test_what_an_interrupted_command_has_played_of_ceilings_is_kept(tmp_path, mo
 
     monkeypatch.setattr(ceilings, "_play", play)
     assert main(words) != 0
-    assert f"2 of 3 parts are kept in {tmp_path}: the same command goes on" in capsys.readouterr().err
+    assert f"2 of 3 parts are kept in {tmp_path}: run the same command again to resume" in capsys.readouterr().err
     assert [*json.loads(out.read_text(encoding="utf-8"))] == ["fuzhou"]
     played.clear()
     assert main(words) == 0

@@ -100,7 +100,7 @@ def test_it_goes_on_against_the_same_agent(tmp_path, monkeypatch):
     config = replace(CONFIG, agent=f"{own}:Mine", out=tmp_path / "run", start="greedy")
     best_response.run(config)
     own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
-    with pytest.raises(TrainingError, match="Mine is another one than this run has met"):
+    with pytest.raises(TrainingError, match="Mine has changed since this run met it"):
         best_response.run(replace(config, resume=True))
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_is_found_before_it_learns(tmp_path, monkeypatch):
     with pytest.raises(TrainingError, match="--start is one of greedy, closed-greedy, policy:NAME, not 'value'"):
         best_response.run(replace(CONFIG, out=tmp_path / "run", start="value"))
     (tmp_path / "kept.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(TrainingError, match="no standings that can be read"):
+    with pytest.raises(TrainingError, match="cannot be read as standings"):
         best_response.run(replace(CONFIG, out=tmp_path / "run", kept=tmp_path / "kept.json"))
 
 
@@ -119,7 +119,7 @@ def test_standings_keep_what_a_response_wins(tmp_path):
     rows = standing.Kept.read(kept).rows
     assert rows["hebei"]["closed-greedy"]["response"]["mean"] == pytest.approx(found.points.mean / found.sigma)
     assert "(17 hands, 1 min; from greedy) |" in standing.page(rows)
-    with pytest.raises(TrainingError, match="without --knobs"):
+    with pytest.raises(TrainingError, match="leave out --knobs"):
         best_response.run(replace(CONFIG, knobs=("cap=8",), out=tmp_path / "other", kept=kept))
 
 

@@ -183,9 +183,7 @@ class Chance(torch.nn.Module):
         network.write_text(text.replace(part, kept), encoding="utf-8")
         config = TrainConfig(variant="hebei", network=f"{network}:Chance", hands=8, tables=2, out=tmp_path / "run")
         if refused:
-            with pytest.raises(
-                TrainingError, match=r"part \(dropout or batch norm\) does something else while it learns"
-            ):
+            with pytest.raises(TrainingError, match=r"part \(dropout or batch norm\) behaves differently in learning"):
                 ppo_run.PpoRun(config, RunFolder(tmp_path / "run"))
         else:
             ppo_run.PpoRun(config, RunFolder(tmp_path / "run")).close()

@@ -144,7 +144,7 @@ class TestRuns:
         config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run", reward=f"{own}:reward")
         ppo_run.run(config)
         own.write_text("def reward(paid):\n    return -paid.points / 4\n", encoding="utf-8")
-        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward is another one than this run has met"):
+        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward has changed since this run met it"):
             ppo_run.run(replace(config, hands=7, resume=True))
 
     def test_a_reward_that_failed_at_once_may_be_mended(self, measured, tmp_path):
@@ -159,7 +159,7 @@ class TestRuns:
         own.write_text(f"{failing}# mended\n", encoding="utf-8")  # a module that was loaded stays as it was
         ppo_run.run(replace(config, resume=True))
         own.write_text("def reward(paid):\n    return -paid.points / 4\n", encoding="utf-8")
-        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward is another one than this run has met"):
+        with pytest.raises(TrainingError, match=r"--reward .*own.py:reward has changed since this run met it"):
             ppo_run.run(replace(config, hands=7, resume=True))
 
     def test_who_is_named_twice_is_met_twice_as_often(self, measured, tmp_path):

@@ -190,7 +190,7 @@ def test_an_interrupted_command_goes_on_with_what_it_has(name, tmp_path, monkeyp
     monkeypatch.setattr(ResultCache, "put", second_is_interrupted)
     capsys.readouterr()
     found_by(name, tmp_path / "out", status=130)
-    said = rf"interrupted; 1 of \d+ parts are kept in {tmp_path / 'out'}: the same command goes on with them\n"
+    said = rf"interrupted; 1 of \d+ parts are kept in {tmp_path / 'out'}: run the same command again to resume\n"
     assert re.fullmatch(said, capsys.readouterr().err)
     assert found_by(name, tmp_path / "out") == whole
     assert len(kept) - 1 == len(set(kept)), "but for the one that was interrupted nothing was played twice"

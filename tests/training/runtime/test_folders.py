@@ -76,7 +76,7 @@ class TestLock:
         out.mkdir()
         precious.write_bytes(b"precious")
         (out / name).symlink_to(precious)
-        with pytest.raises(TrainingError, match=rf"{name}: a lock is a file, and this is a link"), alone_in(out):
+        with pytest.raises(TrainingError, match=rf"{name}: a lock is a file, but this is a link"), alone_in(out):
             pytest.fail("the link was followed")
         assert precious.read_bytes() == b"precious"
 

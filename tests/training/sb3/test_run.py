@@ -148,7 +148,7 @@ class TestStopped:
         assert (out / "config.json").exists()
         assert not (out / "checkpoint.pt").exists()
         assert train(out) == 2
-        assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
+        assert "there is a run in this folder already; resume it (--resume)" in capsys.readouterr().err
         assert train(out, "--resume") == 0
         assert "was stopped before anything was learned; it begins again" in capsys.readouterr().out
         assert_same_run(out, whole)
@@ -190,7 +190,7 @@ class TestStopped:
             patch.setenv(AGAIN, "make train")
             assert train(out) == status
         assert signal.getsignal(signal.SIGTERM) is before
-        assert capsys.readouterr().err == f"{out}: interrupted after 0 steps; go on with make train\n"
+        assert capsys.readouterr().err == f"{out}: interrupted after 0 steps; resume with make train\n"
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
 
@@ -224,7 +224,7 @@ class TestFullDisk:
             assert train(out, "--resume", steps=256) == 2
         told = capsys.readouterr().err
         assert f"error: {out / name}: cannot be written (No space left on device); what was saved before" in told
-        assert "go on with --resume" in told
+        assert "resume with --resume" in told
         assert not list(out.rglob("*.partial"))
         if name == "checkpoint.pt":
             assert {path: path.read_bytes() for path in before} == before
@@ -240,7 +240,7 @@ class TestWrongInput:
     def test_a_run_is_not_overwritten(self, whole, capsys):
         before = contents(whole)
         assert train(whole) == 2
-        assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
+        assert "there is a run in this folder already; resume it (--resume)" in capsys.readouterr().err
         assert train(whole, "--resume", "--seed", "5") == 2
         assert "a resumed run keeps its settings: seed is 0, not 5" in capsys.readouterr().err
         assert train(whole, "--resume", variant="taiwan") == 2

@@ -1,1 +1,1 @@
-"""The worth of actions and of rules."""
+"""Studies of what actions and rules are worth."""

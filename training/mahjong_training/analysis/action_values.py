@@ -1,7 +1,7 @@
-"""Action values: every legal action is played on the same hidden worlds, to the end of the hand.
+"""Action values: what each legal action of a position is worth, played out in the same hidden worlds.
 
-`evaluate_actions` takes positions of an engine and returns arrays, `ActionValues`. ``mahjong-env review`` makes
-sentences and pages of them (`mahjong_training.analysis.review`).
+`evaluate_actions` takes positions of an engine and returns arrays, `ActionValues`. ``mahjong-env review`` turns these
+into sentences and pages (`mahjong_training.analysis.review`).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from mahjong_training.evaluation.estimates import Estimate, student_t
 
 
 class End(IntEnum):
-    """How a hand ends for the person who acted; others win: not with a tile of this person."""
+    """How a hand ends for the person who acted; with ``OTHERS_WON``, not on a tile of this person."""
 
     DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN, OTHERS_WON = range(5)
 
 
 _CONFIDENCE: Final = 0.95
 _MOST_GAMES: Final = 8192
-"""Games that are played at once, so that memory stays small."""
+"""The most games that are played at once, which keeps memory small."""
 _FIRST_WORLDS: Final = 64
-"""Worlds of the first round where time or the width of intervals is the budget; each round doubles them."""
+"""The worlds of the first round where the budget is time or an interval's width; each round doubles their number."""
 _MOST_WORLDS: Final = 1_000_000
-_CHOICE, _WORLDS, _LOTS = range(3)  # what chance is drawn for
+_CHOICE, _WORLDS, _LOTS = range(3)  # the uses of randomness, each with a stream of its own
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Paired differences of m actions: means, ends of 95 % intervals, standard errors; [m] each."""
+    """The paired differences of m actions: means, ends of 95 % intervals and standard errors, each [m]."""
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -51,24 +51,24 @@ class Comparison:
     error: NDArray[np.float64]
 
     def of(self, action: int) -> Estimate:
-        """Return the difference of one of the m actions."""
+        """Return the difference of one of the m actions with its interval."""
         return Estimate(float(self.mean[action]), float(self.low[action]), float(self.high[action]))
 
 
 @dataclass(frozen=True)
 class ActionValues:
-    """The m legal actions of n positions, each played on the worlds of its position.
+    """The results of the m legal actions of n positions, each played in the worlds of its position.
 
     Attributes:
-        rules: what is played.
+        rules: the rules that were played.
         seat: [n] int8 the person who is to act.
         taken: [n] int64 the action that the others are compared with: the one that was played, or else the agent's.
-        worlds: [n] int64 worlds that were played.
-        position: [m] intp positions, ascending.
-        action: [m] int64 actions, ascending within a position.
-        points: [m, W] int32 what the person gained from here to the end of the hand; world w is the same for all
-            actions of a position. Only the first ``worlds`` of a position count; behind them stand zeros.
-        end: [m, W] int8 how the hand ended for the person, see `End`; -1 behind the last world.
+        worlds: [n] int64 the number of worlds that were played.
+        position: [m] intp the position of each action, ascending.
+        action: [m] int64 the actions, ascending within a position.
+        points: [m, W] int32 the points that the person gained from here to the end of the hand. World w is the same for
+            all actions of a position. Only the first ``worlds`` entries of a position count; the rest are zeros.
+        end: [m, W] int8 how the hand ended for the person, see `End`; -1 after the last world.
     """
 
     rules: Rules
@@ -81,22 +81,22 @@ class ActionValues:
     end: NDArray[np.int8]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name; ``ActionValues(rules, **arrays)`` is the same again."""
+        """Return the arrays by name; ``ActionValues(rules, **arrays)`` restores the object."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "rules"}
 
     @property
     def reference(self) -> NDArray[np.intp]:
-        """[m] for each action the place of the action of its position that was taken."""
+        """The index, among the m actions, of the action taken at the same position: [m] intp."""
         of_position = np.flatnonzero(self.action == self.taken[self.position])
         return of_position[self.position]
 
     def mean(self) -> NDArray[np.float64]:
-        """[m] mean points from here to the end of the hand."""
+        """Return [m] the mean points of each action, from here to the end of the hand."""
         means: NDArray[np.float64] = self.points.sum(axis=1) / self.worlds[self.position]
         return means
 
     def share(self, *ends: int) -> NDArray[np.float64]:
-        """[m] share of worlds that ended in one of these ways."""
+        """Return [m] the share of worlds that ended in one of these ways."""
         shares: NDArray[np.float64] = np.isin(self.end, ends).sum(axis=1) / self.worlds[self.position]
         return shares
 
@@ -104,10 +104,10 @@ class ActionValues:
         """Compare every action with the one that was taken, world by world.
 
         Args:
-            values: [m, W] what is compared, zero behind the last world; None: points.
+            values: [m, W] the values to compare, zero after the last world; None for points.
 
         Returns:
-            [m] differences (zero for the action taken) with 95 % intervals by Student's t, each for itself.
+            [m] differences, zero for the action taken. Each has a 95 % interval of its own, by Student's t.
         """
         of_action = np.asarray(self.points if values is None else values, np.float64)
         differences = of_action - of_action[self.reference]
@@ -121,15 +121,16 @@ class ActionValues:
         return Comparison(mean, mean - half, mean + half, error)
 
     def against_best(self) -> Comparison:
-        """Compare every action with the best of the others of its position; a position of one action with itself.
+        """Compare every action with the best other action of its position.
 
-        Which action is best is not known but estimated from the same worlds. So each interval holds whichever it is:
-        it is put together from the differences to all other actions, at 95 % for all of them at once (Bonferroni).
-        It is wider than one between two actions that were named before.
+        Which action is best is not known; it is estimated from the same worlds. Each interval is therefore valid
+        whichever action is best: it combines the differences to all other actions, at 95 % for all of them jointly
+        (Bonferroni). It is wider than an interval between two actions that were chosen beforehand.
 
         Returns:
-            [m] points less those of the best other action: positive for the best. ``error`` is the standard error of
-            the difference to the action that the others' best seems to be.
+            [m] the points of each action less those of the best other action, positive for the best action and 0 where
+            a position has a single action. ``error`` is the standard error of the difference to the action that seems
+            to be the best of the others.
         """
         found = np.zeros((4, len(self.action)))
         starts = np.searchsorted(self.position, np.arange(len(self.taken) + 1))
@@ -153,14 +154,15 @@ class ActionValues:
         return Comparison(*found)
 
     def gain(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Measure what better choices would have brought: one half of the worlds choose, the other half measure.
+        """Estimate what better choices would have gained: chosen in one half of the worlds, measured in the other.
 
-        The action that is best in some worlds looks better in them than it is; in other worlds it does not. Each half
-        chooses once, and the mean of both is taken. (With five parts of which four choose, errors come out too small.)
+        The action that is best in some worlds looks better in these worlds than it is, but not in others. Each half
+        chooses once, and the result is the mean of both. (With five parts, of which four choose, the errors come out
+        too small.)
 
         Returns:
-            [n] points more than the actions taken, and their standard errors, which are independent of each other;
-            infinite with fewer than four worlds.
+            [n] the points gained over the actions taken, and [n] their standard errors, which are independent of each
+            other and infinite with fewer than four worlds.
         """
         mean, variance = np.zeros(len(self.taken)), np.full(len(self.taken), np.inf)
         starts = np.searchsorted(self.position, np.arange(len(self.taken) + 1))
@@ -172,21 +174,21 @@ class ActionValues:
             halves, variance[place] = (differences[:, ::2], differences[:, 1::2]), 0
             for chooses, measures in (halves, halves[::-1]):
                 means = chooses.mean(axis=1)
-                if means.max() > 0:  # else the action taken is chosen: the difference to it is zero
+                if means.max() > 0:  # otherwise the action taken is chosen, with a difference of zero
                     measured = measures[means.argmax()]
                     mean[place] += measured.mean() / 2
                     variance[place] += measured.var(ddof=1) / len(measured) / 4
         return mean, np.sqrt(variance)
 
     def differences(self) -> NDArray[np.float64]:
-        """[n, 109] paired mean differences of points to the action taken, NaN where an action is not legal."""
+        """Return [n, 109] the paired mean differences of points to the action taken, NaN for illegal actions."""
         table = np.full((len(self.taken), len(ACTIONS)), np.nan)
         table[self.position, self.action] = self.against_taken().mean
         return table
 
 
 def join(parts: Sequence[ActionValues]) -> ActionValues:
-    """Return the positions of several results as one, in order."""
+    """Join several results into one, with their positions in order."""
     most = max(part.points.shape[1] for part in parts)
     starts = np.cumsum([0, *(len(part.taken) for part in parts)])
     joined = {name: [part.arrays()[name] for part in parts] for name in parts[0].arrays()}
@@ -211,26 +213,32 @@ def evaluate_actions(
     milliseconds: float | None = None,
     seed: int = 0,
 ) -> ActionValues:
-    """Play every legal action of some positions on the same hidden worlds, and then agents at all seats.
+    """Play every legal action of some positions in the same hidden worlds, with agents at all seats afterwards.
 
-    Worlds are drawn from what the person to act can see (`mahjong_env.View.worlds`): the true hidden tiles have no
-    part in them. The same lots are drawn in the same world after each action, so that the differences have little
-    noise. A hand counts to its end, the rest of a match does not.
+    Worlds are drawn from what the person to act can see (`mahjong_env.View.worlds`); they do not use the true hidden
+    tiles. In each world the same random numbers are used after every action, so that the differences have little noise.
+    Points count to the end of the hand; the rest of a match does not.
 
     Args:
-        engine: the positions; it is left as it is.
-        games: [n] its games, by number or by a mask [B], each of which waits for an action; None: all.
-        worlds: worlds for each position; with ``width`` or ``milliseconds`` the most.
-        agents: who plays on at all seats; or one for each person.
-        taken: [n] actions that the others are compared with; None: what the person's agent would choose.
-        hindsight: keep the true hidden tiles and the true wall: only the agents' chance differs between worlds.
-        width: stop a position once no interval against the action taken reaches further to either side, in points.
-        milliseconds: stop a position after about so much time; what is found then depends on the machine.
-        seed: of worlds and lots.
+        engine: the positions; it is not changed.
+        games: [n] games of the engine, by number or by a mask [B], each of which must wait for an action; None for
+            all games.
+        worlds: the number of worlds for each position; with ``width`` or ``milliseconds``, the most worlds.
+        agents: the agent that plays on at all seats, or one agent for each person.
+        taken: [n] the actions that the others are compared with; None for those that the person's agent would choose.
+        hindsight: whether to keep the true hidden tiles and the true wall, so that worlds differ only by the agents'
+            randomness.
+        width: stop a position as soon as no interval against the action taken extends further than this to either
+            side, in points.
+        milliseconds: stop a position after about this time; the results then depend on the machine.
+        seed: the seed of the worlds and of all other random numbers.
+
+    Returns:
+        The results of all legal actions of the n positions.
 
     Raises:
-        TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
-            as neither 1 nor persons.
+        TrainingError: a budget is not above 0, a game is over, an action is not legal, or the number of agents is
+            neither 1 nor the number of persons.
         ActionError: there are no such games.
     """
     if not is_integer(worlds) or not 1 <= worlds <= _MOST_WORLDS:
@@ -251,8 +259,8 @@ def evaluate_actions(
     in_rounds = width is not None or milliseconds is not None
     seat = engine.seat_to_act[which]
     position, action = engine.view(which).action_mask.nonzero()
-    number = np.zeros(len(which), np.int64)  # worlds that have been played
-    spent = np.zeros(len(which))  # seconds
+    number = np.zeros(len(which), np.int64)  # worlds played so far
+    spent = np.zeros(len(which))  # seconds spent so far
     points = np.zeros((len(action), 0), np.int32)
     end = np.zeros(points.shape, np.int8)
 
@@ -290,7 +298,7 @@ def evaluate_actions(
 def _batches(
     position: NDArray[np.intp], positions: NDArray[np.intp], worlds: int
 ) -> Iterator[tuple[NDArray[np.intp], int]]:
-    """Share out worlds of some positions into batches that are played at once: [k] positions and a number of worlds."""
+    """Yield the batches to play at once: [k] some of the positions, and how many worlds each of them gets."""
     actions = np.bincount(position)
     first = 0
     while first < len(positions):
@@ -312,7 +320,7 @@ def _play(
     hindsight: bool,
     seed: tuple[int, int],
 ) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Play actions [k] of some games, each in its worlds [k, w] among those of all games: points and ends [k, w]."""
+    """Play actions [k] of some games, each in the worlds with these numbers [k, w]; return [k, w] points and ends."""
     worlds = world.shape[1]
     if hindsight:
         drawn = engine.select(np.repeat(games, worlds))
@@ -325,7 +333,7 @@ def _play(
     end = np.full(played.num_games, End.DRAWN, np.int8)
     lots = int(np.random.SeedSequence([*seed, _LOTS]).generate_state(1, np.uint64)[0])
     paired = pair(played, agents, world.reshape(-1), lots)
-    rng = np.random.default_rng(lots)  # `PairedAgent` has its own
+    rng = np.random.default_rng(lots)  # not used by `PairedAgent`, which has its own
     live, chosen = np.arange(played.num_games), np.repeat(actions, worlds)
     while live.size:
         result = played.step(chosen, games=live)
@@ -350,7 +358,7 @@ def _who(agents: tuple[Agent, ...], seat: NDArray[np.int8]) -> NDArray[np.intp]:
 def _actions_taken(
     engine: Engine, games: NDArray[np.intp], agents: tuple[Agent, ...], taken: Any, seed: int
 ) -> NDArray[np.int64]:
-    """Return [n] the actions that the others are compared with."""
+    """Check or choose the actions that the others are compared with: [n]."""
     mask = engine.view(games).action_mask
     idle = np.flatnonzero(~mask.any(axis=1))
     if not len(games) or idle.size:

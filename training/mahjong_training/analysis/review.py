@@ -1,4 +1,4 @@
-"""``mahjong-env review``: what is each action worth here? For a position, or for all decisions of a player."""
+"""``mahjong-env review``: estimate what each action is worth, in one position or in all decisions of a player."""
 
 from __future__ import annotations
 
@@ -23,21 +23,25 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.limits import check_settings
 
 _AT_ONCE: Final = 4
-"""Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
+"""The number of decisions that are played and kept together. Results depend on it, so it must not change."""
 
 
 def run(config: ReviewConfig) -> None:
-    """See `Study.run`."""
+    """Run the review; see `Study.run`."""
     Review(config).run()
 
 
 class Review(Study):
-    """Decisions of one match, four in each part."""
+    """A review of decisions of one match, in parts of four decisions."""
 
     kind = "review"
 
     def __init__(self, config: ReviewConfig, record: GameRecord | None = None) -> None:
-        """Find the decisions, of a record or as the settings name them.
+        """Find the decisions to review.
+
+        Args:
+            config: the settings.
+            record: the match; None for what the settings name.
 
         Raises:
             MahjongError: settings, records, deals or agents cannot be used.
@@ -51,7 +55,7 @@ class Review(Study):
         self.files += [] if config.notes is None else [config.notes]
 
     def play(self, task: int) -> Arrays:
-        """Play the decisions of a part."""
+        """Evaluate the decisions of one part."""
         config, taken = self.config, self.positions.taken
         some = np.arange(len(self.positions.decision))[task * _AT_ONCE : (task + 1) * _AT_ONCE]
         return evaluate_actions(
@@ -67,7 +71,7 @@ class Review(Study):
         ).arrays()
 
     def findings(self, played: list[Arrays]) -> report.Findings:
-        """Put together what was found in all parts."""
+        """Combine the results of all parts."""
         config = self.config
         values = join([ActionValues(self.rules, **arrays) for arrays in played])
         settings = {
@@ -81,7 +85,7 @@ class Review(Study):
         return report.findings(self.positions, values, settings)
 
     def report(self, played: list[Arrays]) -> list[str]:
-        """Print the findings; return JSON, CSV, the page, and the record with notes, as far as they are asked for."""
+        """Print the findings; return JSON, CSV, the page and the annotated record, as far as they are asked for."""
         found, contents, config = self.findings(played), [], self.config
         report.print_findings(found)
         if config.out is not None:
@@ -92,19 +96,19 @@ class Review(Study):
 
 
 def review_match(record: GameRecord, person: int, tell: Callable[[int, int], object], play_on: str = "") -> str:
-    """Review all choices of a person, with the usual settings: the entry point of `mahjong_env.play.games`.
+    """Review all choices of one person with the default settings; this is the entry point of `mahjong_env.play.games`.
 
     Args:
         record: the match.
-        person: whose choices.
-        tell: is told how many are done, and how many there are; what it raises ends the review.
+        person: the person whose choices are reviewed.
+        tell: called with the number of choices done and the number in all; an exception from it ends the review.
         play_on: see `html_text`.
 
     Returns:
-        The page.
+        The page, as HTML.
 
     Raises:
-        MahjongError: the person had nothing to decide; something that the review needs is not installed.
+        MahjongError: the person had nothing to decide, or a package that the review needs is not installed.
     """
     study, played = Review(ReviewConfig(review=True, seat=person), record), list[Arrays]()
     choices = len(study.positions.decision)
@@ -119,12 +123,13 @@ def review_match(record: GameRecord, person: int, tell: Callable[[int, int], obj
 
 @dataclass(frozen=True)
 class Positions:
-    """Decisions of one match, as far as it is known.
+    """Decisions of one match.
 
     Attributes:
-        decision: [n] numbers of the decisions, counted from 0 over all actions of the match, as in its notes.
+        record: the match, as far as it is known.
+        decision: [n] the numbers of the decisions, counted from 0 over all actions of the match, as in its notes.
         engine: n games, each at its decision.
-        taken: [n] the actions that were played there; None: nothing was played.
+        taken: [n] the actions that were played there; None if nothing was played.
     """
 
     record: GameRecord
@@ -134,16 +139,15 @@ class Positions:
 
 
 def find_positions(config: ReviewConfig) -> Positions:
-    """Return the decisions that the settings name; a `MahjongError` if they are none, or not there."""
+    """Return the decisions that the settings name; a `MahjongError` if there are none or they do not exist."""
     if config.record is not None:
         if config.variant is not None or config.knobs or config.actions or config.deal != DRAWN:
             raise TrainingError(
-                "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without "
-                "--record"
+                "a recorded game has its own rules and cards: leave out --variant, --knobs, --deal and --actions"
             )
         return _recorded(nth_record(config.record, config.match), config)
     if config.variant is None:
-        raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
+        raise TrainingError("name a recorded game (--record FILE), or a variant to deal (--variant)")
     if config.decisions or config.review or config.seat is not None or config.match != 1:
         raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
     deal, named = None, config.deal
@@ -153,11 +157,11 @@ def find_positions(config: ReviewConfig) -> Positions:
 
 
 def _recorded(record: GameRecord, config: ReviewConfig) -> Positions:
-    """Return decisions of a recorded match: those that are named, or all of somebody that had more than one action."""
+    """Return decisions of a recorded match: those named, or all choices (more than one legal action) of a person."""
     seat, chosen = config.seat, set(config.decisions)
     last, people = len(record.actions) - 1, record.rules.people
     if config.review and chosen:
-        raise TrainingError("--review looks at all decisions: it goes without --decisions")
+        raise TrainingError("--review looks at all decisions: leave out --decisions")
     if not config.review and seat is not None:
         raise TrainingError("--seat says whose decisions --review looks at; --decisions names them by number")
     if not config.review and not chosen:
@@ -182,7 +186,7 @@ def _recorded(record: GameRecord, config: ReviewConfig) -> Positions:
 
 
 def _dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) -> Positions:
-    """Return the position that actions lead to, by their names, from a deal or else from the seed alone."""
+    """Return the position reached by named actions from a deal, or from the seed's own deal if there is none."""
     engine = make_engine(rules, 1, seed=seed)
     recorder = Recorder(engine, lambda *records: None)
     if deal is not None:

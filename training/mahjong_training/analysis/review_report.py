@@ -1,4 +1,4 @@
-"""Findings of a review as data, in words, as tables on the terminal, as notes in the match's record, and as a page."""
+"""The findings of a review: as data, in words, as tables, as notes in the match's record, and as a page."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mahjong_training.analysis.study import new_console, new_table
 from mahjong_training.evaluation.estimates import Estimate, student_t
 
 _SHOWN: Final = 12
-"""Decisions of a review that are told in sentences on the terminal; the files have all."""
+"""The most decisions that the terminal describes in sentences; the files have all of them."""
 _DECIMALS: Final = 2  # on the page
 _LEAST_SHARE: Final = 0.005
-"""Shares below this on both sides are not mentioned."""
+"""Shares are not mentioned where both are below this."""
 BOTH_INTERVALS: Final = (
     "± is the interval of the difference to the action taken. Which other action is the best one is not known: the "
     "interval in brackets holds whichever it is, and is wider."
@@ -30,19 +30,25 @@ BOTH_INTERVALS: Final = (
 
 
 Reason = tuple[str, str, str, str]
-"""A word of `PATTERNS` and one of `ENDS`, and the two numbers that the pattern is about, as text."""
+"""A key of `PATTERNS`, a key of `ENDS`, and the two numbers that go into the pattern, as text."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One action of one decision; points are from there to the end of the hand, shares those of worlds.
+    """The results of one action of one decision.
+
+    Points count from the decision to the end of the hand; shares are shares of the worlds.
 
     Attributes:
-        taken: whether it was played (or, where nothing was played, is what the agent would do).
+        action: the name of the action.
+        taken: whether the action was played (or, where nothing was played, is what the agent would do).
+        points: the mean points.
         against_taken: the points less those of the action taken.
-        against_best: the points less those of the best other action, whichever that is: a wider interval.
-        reasons: why, in words.
-        sentence: all this in words.
+        against_best: the points less those of the best other action. The interval is wider, as it is valid whichever
+            action that is.
+        wins, self_draws, deal_ins, draws: shares of worlds that ended in a win, a win by self-draw, a deal-in, a draw.
+        reasons: why the action brings more or less than the one taken, in words.
+        sentence: all of this in words.
     """
 
     action: str
@@ -60,14 +66,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Decision:
-    """The findings at one decision of a person: a line for each legal action, from the best one down.
+    """The findings at one decision.
 
     Attributes:
-        number: counted from 0 over all actions of the match.
-        seat: whose decision it is.
-        worlds: how many were played.
-        gain: the points that a better choice would have brought, with their standard error: see `ActionValues.gain`.
+        number: the number of the decision, counted from 0 over all actions of the match.
+        seat: the person who decides.
+        worlds: how many worlds were played.
+        gain: the points that a better choice would have gained, and their standard error; see `ActionValues.gain`.
         why: why the best action brings more or less than the one taken.
+        lines: the results of each legal action, the best one first.
     """
 
     number: int
@@ -84,14 +91,14 @@ class Decision:
 
     @property
     def cost(self) -> Estimate:
-        """The points that the action taken costs against the best other one; negative where it is the best itself."""
+        """The points that the action taken costs against the best other action; negative if it is the best itself."""
         best = self.taken.against_best
         return Estimate(-best.mean, -best.high, -best.low)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings at some decisions of a match: `values`, and the same as sentences, in the order of the match."""
+    """The findings at some decisions of a match, as arrays (`values`) and by decision, in the order of the match."""
 
     positions: Any
     values: ActionValues
@@ -104,7 +111,7 @@ class Findings:
         return sorted(self.decisions, key=lambda decision: -decision.cost.mean)
 
     def lost(self, seat: int | None = None) -> Estimate:
-        """The points that a person, or everybody, has lost by all decisions together: see `ActionValues.gain`."""
+        """Estimate the points that a person (None for everybody) lost by all decisions; see `ActionValues.gain`."""
         some = [decision for decision in self.decisions if seat in (None, decision.seat)]
         mean, error = sum(one.gain[0] for one in some), np.hypot.reduce([one.gain[1] for one in some])
         reach = student_t(max(min(one.worlds for one in some) // 2 - 1, 1), 0.95) * float(error)
@@ -112,7 +119,7 @@ class Findings:
 
     @property
     def summary(self) -> str:
-        """Who played, on what, and what the numbers are, in words."""
+        """The rules, worlds and agents, and the meaning of the numbers, in words."""
         settings, worlds = self.settings, self.values.worlds
         number = f"{worlds.min():,}" if worlds.min() == worlds.max() else f"{worlds.min():,} to {worlds.max():,}"
         mark = "" if len(self.decisions) > 1 else "; > marks what was taken"
@@ -126,7 +133,7 @@ class Findings:
 
 
 def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> Findings:
-    """Put findings together; see `Findings`."""
+    """Compute the findings of a review; see `Findings`."""
     taken, best, words, means = values.against_taken(), values.against_best(), sentences(values), values.mean()
     gains = list(zip(*(part.tolist() for part in values.gain()), strict=True))
     shares = {
@@ -158,7 +165,7 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
 
 
 def as_json(found: Findings) -> dict[str, Any]:
-    """Return everything as plain data."""
+    """Return the findings as plain data."""
     decisions = []
     for one in found.decisions:
         told = {"decision": one.number, "seat": one.seat, "worlds": one.worlds, "taken": one.taken.action}
@@ -167,7 +174,7 @@ def as_json(found: Findings) -> dict[str, Any]:
 
 
 def as_lines(found: Findings) -> list[dict[str, Any]]:
-    """Return a line for each action of each decision, with the ends of intervals in columns of their own."""
+    """Return the findings as lines of a table: one for each action of each decision, intervals in several columns."""
     lines = []
     for decision in found.decisions:
         for line in decision.lines:
@@ -180,9 +187,9 @@ def as_lines(found: Findings) -> list[dict[str, Any]]:
 
 
 def annotated(found: Findings) -> GameRecord:
-    """Return the record with what was found in its notes, for the viewer; other notes of the record stay.
+    """Return the record with the findings added to its notes, for the viewer; other notes of the record stay.
 
-    `GameRecord.notes` says what ``value`` and ``intervals`` mean.
+    `GameRecord.notes` explains ``value`` and ``intervals``.
     """
     record: GameRecord = found.positions.record
     notes = {number: dict(note) for number, note in record.notes.items()}
@@ -198,7 +205,7 @@ def annotated(found: Findings) -> GameRecord:
 
 
 def sentences(found: ActionValues) -> list[tuple[list[Reason], str]]:
-    """Return for each action why it brings more or less than the one taken, and a sentence with all of it."""
+    """Return, for each action, the reasons why it brings more or less than the one taken, and a full sentence."""
     points, means, told = found.against_taken(), found.mean(), []
     for number, (other, coded) in enumerate(zip(found.reference, reasons(found), strict=True)):
         name, why = ACTIONS[found.action[number]], reasons_text(coded)
@@ -232,14 +239,14 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def reasons_text(coded: Sequence[Reason], language: int = 0) -> str:
-    """Return reasons in English (0) or Chinese (1)."""
+    """Return reasons as text, in English (0) or Chinese (1)."""
     return ("，" if language else ", ").join(
         PATTERNS[pattern][language].format(ENDS[end][language], own, its) for pattern, end, own, its in coded
     )
 
 
 def reasons(found: ActionValues) -> list[list[Reason]]:
-    """Return for each action how hands end after it, against those after the action taken.
+    """Return, for each action, how hands end after it compared with hands after the action taken.
 
     A share is called greater or smaller only where the paired 95 % interval of the difference is clear of zero.
     """
@@ -258,7 +265,7 @@ def reasons(found: ActionValues) -> list[list[Reason]]:
 def _reasons(
     number: int, other: int, ways: dict[str, tuple[Comparison, NDArray[np.float64]]], worth: tuple[Any, Any]
 ) -> Iterator[Reason]:
-    """Yield the reasons of an action other than the one taken; see `_worth_of_wins`."""
+    """Yield the reasons for an action other than the one taken; for ``worth`` see `_worth_of_wins`."""
     for end, (difference, share) in ways.items():
         own, its = share[number], share[other]
         always = end in ("wins", "deals in")
@@ -274,13 +281,13 @@ def _reasons(
 
 
 def _worth_of_wins(found: ActionValues) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return [m] mean points of the worlds won, NaN without one, and half the 95 % interval of their differences."""
+    """Return [m] the mean points of the worlds won (NaN without any), and half the 95 % interval of the differences."""
     number = found.worlds[found.position]
     won = np.isin(found.end, (End.SELF_DRAWN, End.WON_ON_TILE))
     wins = won.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         worth = (found.points * won).sum(axis=1) / wins
-        # Each world's share in the error of the quotient; the difference of two is again paired world by world.
+        # Each world's contribution to the error of the quotient; differences are again paired world by world.
         influence = np.where(won, found.points - worth[:, None], 0) / (wins / number)[:, None]
         between = found.against_taken(influence)
     return worth, 1.96 * between.error
@@ -291,13 +298,13 @@ def _percent(share: float) -> str:
 
 
 def points_text(points: Estimate) -> str:
-    """Return "-0.42 ± 0.21", with as many decimals as the interval deserves."""
+    """Return points as text such as "-0.42 ± 0.21", with the number of decimals that the interval justifies."""
     half = points.half_width
     return points.text(2 if half < 1 else 1 if half < 10 else 0, sign="+")
 
 
 def cost_text(cost: Estimate) -> str:
-    """Return what the action taken costs against the best of the others, whichever that is: nothing where none is."""
+    """Return as text what the action taken costs compared with the best other action, "nothing" if it is the best."""
     if cost.mean > 0:
         return _range(cost)
     return f"at most {cost.high:+.{2 if cost.high < 10 else 1}f}" if cost.high > 0 else "nothing: the best"
@@ -310,7 +317,7 @@ def _range(found: Estimate) -> str:
 
 
 def print_findings(found: Findings) -> None:
-    """Print a table and a sentence for each action of one decision; of several, the most expensive first."""
+    """Print the findings: every action of a single decision, or a table of several, the most expensive first."""
     console = new_console()
     console.print(found.summary)
     if len(found.decisions) == 1:
@@ -352,26 +359,29 @@ def print_findings(found: Findings) -> None:
 
 
 def html_text(found: Findings, *, play_on: str = "", command: str = "") -> str:
-    """Return the page; it loads nothing from anywhere.
+    """Return the page of a review as self-contained HTML; it loads nothing from elsewhere.
 
     Args:
-        found: the review.
-        play_on: the address that a position is played on from, less the number of actions before it.
-        command: the command that plays on, less the person and that number, for a page without a server.
+        found: the findings.
+        play_on: the address at which a position can be played on, without the number of actions before it.
+        command: the command that plays on, without the person and that number, for a page without a server.
     """
     return viewer_html(found.positions.record, review_told(found) | {"playOn": play_on, "command": command})
 
 
 def review_told(found: Findings) -> dict[str, Any]:
-    """Return what the page shows of a review.
+    """Return what the page shows of a review, as plain data.
 
     Returns:
-        ``agents``, ``worlds`` (least and most) and ``hindsight``; ``lost`` by person, and ``choices`` in their order:
-        ``at`` (actions played before), ``person``, ``taken``, ``isPlayed`` (False: the agent would), ``cost``,
-        ``gain``, ``why`` (of the best action: `Reason`) and ``lines``, the best one first: action, points
-        to the end of the hand, these less those of the best other action, shares of wins and deal-ins. Intervals are
-        [low, mean, high].
-        ``patterns`` and ``ends`` are what reasons are made of, in English and Chinese.
+        ``agents``, ``worlds`` (the least and the most), ``hindsight``, ``lost`` by person, and ``choices`` in their
+        order.
+
+        A choice has ``at`` (the number of actions played before), ``person``, ``taken``, ``isPlayed`` (False if it is
+        what the agent would do), ``cost``, ``gain``, ``why`` (the `Reason` list of the best action) and ``lines``, the
+        best action first. A line has the action, its points to the end of the hand, these less the points of the best
+        other action, and its shares of wins and of deal-ins. Intervals are [low, mean, high].
+
+        ``patterns`` and ``ends`` hold the words of reasons in English and Chinese.
     """
     worlds = found.values.worlds
     return {

@@ -1,4 +1,4 @@
-"""``mahjong-env rule-values``: what a knob, a row, the dealer's seat or a house rule is worth, as tables and files."""
+"""``mahjong-env rule-values``: report what a knob, a row, the dealer's seat or a house rule is worth."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from mahjong_training.runtime.limits import check_settings
 
 
 def run(config: RuleValuesConfig) -> None:
-    """Play, print, and write the files if a folder is given; see `Study.run`."""
+    """Play, print the report, and write its files if a folder is given; see `Study.run`."""
     RuleStudy(config).run()
 
 
 class RuleStudy(Study):
-    """The same deals by some rules and by changes of them, a block of deals by one set of rules in each part."""
+    """A study of the same deals under some rules and changes of them; a part is a block of deals under one of these."""
 
     kind = "rules"
 
     def __init__(self, config: RuleValuesConfig) -> None:
-        """Find the rules and their changes; a `MahjongError` if settings cannot be used."""
+        """Find the rules and their changes; a `MahjongError` if the settings cannot be used."""
         check_settings(config)
         super().__init__(config, read_rules(config.variant, config.house))
         if config.all_knobs and (config.knobs or config.together):
-            raise TrainingError("--all-knobs turns each knob by itself: it goes without --knobs and --together")
+            raise TrainingError("--all-knobs turns each knob by itself: leave out --knobs and --together")
         knobs, self._unknown = every_knob(self.rules, config.hands) if config.all_knobs else (list(config.knobs), [])
         rows = [row.name for row in self.rules.rows] if config.all_rows else list(config.rows)
         if config.together and not (knobs or rows):
@@ -41,15 +41,15 @@ class RuleStudy(Study):
         self.files = self.in_folder("rules.json", "rules.csv")
 
     def play(self, task: tuple[int, int, int, int]) -> Arrays:
-        """Play a block of deals by one set of rules."""
+        """Play a block of deals under one set of rules."""
         return self._paired.play(task)
 
     def report(self, played: list[Arrays]) -> list[str]:
-        """Print the rules as they are, what each change makes of them, and what the rows bring; return the files."""
+        """Print the unchanged rules, each change's effect and the value of the rows; return the files' contents."""
         config, (base, found) = self.config, self._paired.compare(played)
         headings = {name: one.heading for name, one in MEASURES.items() if one.heading and name in base.numbers}
         size = f"{config.deals:,} deals"
-        if config.hands > 1:  # what a hand is like says little of matches
+        if config.hands > 1:  # measures of single hands say little about matches
             headings = {name: heading for name, heading in headings.items() if name not in ("drawn", "discards")}
             size += f" of up to {config.hands} hands"
         names, told, console = [agent.name for agent in self.agents], list(sentences(found)), new_console()
@@ -72,7 +72,7 @@ class RuleStudy(Study):
             console.print(rows)
         if self._unknown:
             unknown = ", ".join(self._unknown)
-            print(f"not turned, as no number is near at hand: {unknown}; name one with --knobs NAME=VALUE")
+            print(f"not turned, because there is no obvious other value: {unknown}; name one with --knobs NAME=VALUE")
         changes = [
             {
                 "change": one.name,
@@ -93,7 +93,7 @@ class RuleStudy(Study):
 
 
 def sentences(found: Sequence[Comparison]) -> Iterator[str]:
-    """Yield what every change came to, in words; what is not clear of zero is said to make no difference shown."""
+    """Yield a sentence on the effect of each change; only differences that are clear of zero are named."""
     for one in found:
         told = []
         for name, measure in MEASURES.items():
@@ -131,7 +131,7 @@ def _plain(measures: Measures) -> dict[str, Any]:
 
 
 def _lines(base: Measures, found: Sequence[Comparison]) -> Iterator[dict[str, Any]]:
-    """Yield a line for each number by each set of rules, with its difference to the rules as they are."""
+    """Yield a line for each number under each set of rules, with its difference to the unchanged rules."""
     every = [("as it is", base, {}), *((one.name, one.measures, one.differences) for one in found)]
     for rules, measures, differences in every:
         numbers = dict(measures.numbers)

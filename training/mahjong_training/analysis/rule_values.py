@@ -1,7 +1,7 @@
-"""Rule values: the same deals are played by two sets of rules, and every difference gets its interval.
+"""Rule values: the same deals played under different rules, and every difference with its interval.
 
-`compare` is the library; ``mahjong-env rule-values`` (`mahjong_training.analysis.rule_report`) prints and draws what it
-finds.
+`compare` is the function to call from Python; ``mahjong-env rule-values`` (`mahjong_training.analysis.rule_report`)
+prints its results and writes them to files.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from mahjong_training.evaluation.matches import deal, play_out
 from mahjong_training.runtime.limits import check_counts, check_seed
 
 _MOST_GAMES: Final = 4096
-"""Deals that are played at once, so that memory stays small."""
+"""The most deals that are played at once, which keeps memory small."""
 _KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 class Measure(NamedTuple):
-    """A number that is measured; ``heading`` is its column on the terminal, "" if it has none there."""
+    """A number that is measured: its name in words, its unit, and its column heading on the terminal ("" for none)."""
 
     words: str
     unit: str = ""
@@ -56,12 +56,14 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "match_sigma": Measure("standard deviation of a person's points in a match", heading="sigma"),
 }
 """The measures by name: of single hands, of matches (`first_dealer_points`, `hands`, `match_sigma`), or of both.
-``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
+
+In addition, ``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer.
+"""
 
 
 @dataclass(frozen=True)
 class Influence:
-    """A number, and how far each of [n] deals pulls it from the mean of all: what intervals follow from."""
+    """A number, and how far each deal pulls it from its value over all n deals, [n]; intervals follow from this."""
 
     value: float
     of_deal: NDArray[np.float64]
@@ -72,20 +74,20 @@ class Influence:
         return Estimate(self.value, self.value + spread.low, self.value + spread.high)
 
     def less(self, other: Influence) -> Estimate:
-        """Return how much greater it is than the same number by other rules on the same deals."""
+        """Estimate how much greater the number is than the same number under other rules on the same deals."""
         return Influence(self.value - other.value, self.of_deal - other.of_deal).estimate()
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of n deals by some rules.
+    """The measures of n deals under some rules.
 
     Attributes:
-        points: [n, P] points by seats counted from the dealer (by persons from the first dealer, where people sit out
-            or several hands are played).
-        numbers: see `MEASURES`.
-        rows: how many of 100 wins score a row, and the share of all points of wins that are paid for hands with it, in
-            %; of single hands, and rows that were scored, alone.
+        points: [n, P] points by seats counted from the dealer (by persons counted from the first dealer, where people
+            sit out or several hands are played).
+        numbers: the measures by name; see `MEASURES`.
+        rows: by the name of each row that was scored, how many of 100 wins score it, and the share of all points of
+            wins that are paid for hands with it, in %. Only for single hands.
     """
 
     points: NDArray[np.int64]
@@ -95,7 +97,15 @@ class Measures:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of a change, such as "cap=8": how much greater numbers are by it, and how many deals pay otherwise."""
+    """The effect of one change of the rules.
+
+    Attributes:
+        name: the change, such as "cap=8".
+        rules: the changed rules.
+        measures: the measures under the changed rules.
+        differences: by the name of a measure, how much greater it is under the changed rules.
+        deals_that_differ: the share of deals, from 0 to 1, that are paid differently.
+    """
 
     name: str
     rules: Rules
@@ -106,19 +116,21 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairedDeals:
-    """The same deals by some rules and by each of several changes of them, in parts that are played independently.
+    """The same deals under some rules and under each of several changes, in parts that are played independently.
 
     Attributes:
         rules: the rules that the others are compared with.
         changes: the changed rules, by name; see `changes_of`.
-        agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many.
-        seed: of the deals and the agents' chance.
-        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
+        agents: one agent for all seats, or one for each person; the same agents play under all rules.
+        deals: the number of deals, at least two.
+        seed: the seed of the deals and of the agents' choices.
+        hands: hands in each deal: 1, or the number of hands of a match (which has fewer where somebody's points run
+            out earlier).
 
     Raises:
-        TrainingError: fewer than two deals, numbers that are no integers or cannot be; as many agents as neither 1 nor
-            persons; single hands by rules of matches without a number of hands.
+        TrainingError: there are fewer than two deals, a number is not an integer or out of range, the number of agents
+            is neither 1 nor the number of persons, or single hands are asked for under rules by which a match has no
+            fixed number of hands.
     """
 
     rules: Rules
@@ -132,7 +144,7 @@ class PairedDeals:
         for name in ("deals", "hands", "seed"):
             if not is_integer(getattr(self, name)):
                 raise TrainingError(f"--{name} is an integer, not {getattr(self, name)!r}")
-        check_counts(least=2, deals=self.deals)  # an interval is of two or more
+        check_counts(least=2, deals=self.deals)  # an interval needs at least two
         check_counts(hands=self.hands)
         check_seed(self.seed)
         for one in self._every:
@@ -155,7 +167,7 @@ class PairedDeals:
 
     @cached_property
     def tasks(self) -> list[tuple[int, int, int, int]]:
-        """Of each part the set of rules, the block of deals, its first deal, and the first one behind it."""
+        """The parts: for each, the set of rules, the block of deals, its first deal, and one past its last deal."""
         size = min(_MOST_GAMES, games_at_once(self._players))
         return [
             (which, block, first, min(first + size, self.deals))
@@ -164,9 +176,10 @@ class PairedDeals:
         ]
 
     def play(self, task: tuple[int, int, int, int]) -> dict[str, NDArray[Any]]:
-        """Play a part: the arrays of `Played`, and the dealers.
+        """Play a part; return the arrays of `Played`, and the dealers.
 
-        Cards and the agents' chance belong to the deals: where rules make no difference, the same is done.
+        The cards and the agents' randomness depend on the deal alone. Where the rules make no difference, the same
+        actions are therefore played.
         """
         which, block, first, last = task
         rules, numbers = self._every[which], np.arange(first, last)
@@ -179,7 +192,7 @@ class PairedDeals:
         return played.arrays() | {"dealer": dealer}
 
     def compare(self, played: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[Measures, list[Comparison]]:
-        """Return what was measured by the rules, and what each change came to, of all parts in order."""
+        """Return the measures under the unchanged rules and the effect of each change, from all parts in order."""
         each, found = len(played) // len(self._every), []
         base = _measures_of(self.rules, played[:each], self.hands)
         for number, (name, rules) in enumerate(self.changes.items(), start=1):
@@ -194,7 +207,16 @@ class PairedDeals:
 
 
 def compare(rules: Rules, changes: Mapping[str, Rules], **settings: Any) -> tuple[Measures, list[Comparison]]:
-    """Play the same deals by some rules and by each of several changes of them; the settings are `PairedDeals`'."""
+    """Play the same deals under some rules and under each of several changes of them.
+
+    Args:
+        rules: the rules that the others are compared with.
+        changes: the changed rules, by name; see `changes_of`.
+        **settings: further attributes of `PairedDeals`.
+
+    Returns:
+        The measures under the unchanged rules, and the effect of each change.
+    """
     paired = PairedDeals(rules, changes, **settings)
     return paired.compare([paired.play(task) for task in paired.tasks])
 
@@ -231,7 +253,7 @@ def _measures_of(rules: Rules, parts: Sequence[Mapping[str, NDArray[Any]]], hand
 
 
 def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence:
-    """Return a total per count; where nothing was counted, 0."""
+    """Return a total per count, or 0 where nothing was counted."""
     of_deal, by = np.asarray(totals, np.float64), np.asarray(counts, np.float64)
     if not by.sum():
         return Influence(0.0, np.zeros(len(by)))
@@ -240,7 +262,7 @@ def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence
 
 
 def _spread(points: NDArray[np.int64]) -> Influence:
-    """Return the standard deviation of a seat's points, whose mean over seats is 0."""
+    """Return the standard deviation of a seat's points; their mean over seats is 0."""
     squares = (points.astype(np.float64) ** 2).mean(axis=1)
     value = float(np.sqrt(squares.mean()))
     return Influence(value, (squares - value**2) / (2 * value) if value else np.zeros(len(points)))
@@ -252,13 +274,16 @@ def _spread(points: NDArray[np.int64]) -> Influence:
 def changes_of(
     rules: Rules, knobs: Sequence[str] = (), rows: Sequence[str] = (), *, together: bool = False
 ) -> dict[str, Rules]:
-    """Return changed rules, by what is changed.
+    """Return changed rules, by the name of the change.
 
-    Each knob (``NAME=VALUE``) that is turned is a change by itself, and each row, by its name, that is struck out of
-    the scoring table; or all of them are one change.
+    Args:
+        rules: the unchanged rules.
+        knobs: knobs to change, each as ``NAME=VALUE``.
+        rows: names of rows to strike out of the scoring table.
+        together: whether all of these make a single change; otherwise each is a change by itself.
 
     Raises:
-        RulesError: no such knob, value or row.
+        RulesError: there is no such knob, value or row.
     """
     if not together:
         turned = {knob: read_rules(rules, [knob]) for knob in knobs}
@@ -270,10 +295,10 @@ def changes_of(
 
 
 def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
-    """Return every other value of every knob as ``NAME=VALUE``, and the knobs for which a value has to be named.
+    """Return all other values of all knobs as ``NAME=VALUE``, and the knobs for which you have to name a value.
 
-    A knob that is any number is tried at half and at twice its value and, where it can be, without a limit (none).
-    Rules that know no single hands are left out where single hands are played.
+    A knob that can be any number is tried at half and at twice its value and, where possible, without a limit (none).
+    When single hands are played, values by which a game cannot be a single hand are left out.
     """
     tried, unknown = [], []
     for item in fields(rules):
@@ -296,12 +321,16 @@ def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
 
 @cache
 def without_row(rules: Rules, name: str) -> Rules:
-    """Return the same rules with one row, given by its name in whatever letters, that no hand ever has.
+    """Return the same rules without one row of the scoring table: no hand ever has it.
 
-    It is then neither paid, nor does it lift what bars a hand from winning, nor does it take the place of other rows.
+    The row is then neither paid, nor does it lift a restriction on winning, nor does it replace other rows.
+
+    Args:
+        rules: the unchanged rules.
+        name: the name of the row, in upper or lower case.
 
     Raises:
-        RulesError: there is no such row, or the variant's scoring is no table.
+        RulesError: there is no such row, or the variant's scoring is not a table.
     """
     struck = _row(rules, name)
     if not isinstance(rules, ScoredRules):
@@ -313,7 +342,7 @@ def without_row(rules: Rules, name: str) -> Rules:
     base = type(rules)
 
     def reduced(self: Rules) -> tuple[Any, ...]:
-        """Pickled is how they are made: copies of rows and shapes would no longer be those that the engine knows."""
+        """Pickle the call that makes the rules; copies of rows and shapes would be unknown to the engine."""
         return without_row, (base(**self.knobs), name)
 
     changed: type[Rules] = type(base.__name__, (base,), {"rows": rows, "__module__": __name__, "__reduce__": reduced})
@@ -328,7 +357,7 @@ def _row(rules: Rules, name: str) -> Row:
 
 
 def _never(row: Row) -> Row:
-    """Return the row as one that never holds, asked in the same way."""
+    """Return a row that never holds, but that is evaluated in the same way."""
     no_hand = lambda wins: np.zeros(len(wins), np.bool_)  # noqa: E731
     never: dict[str, Any] = {} if row.in_some_reading is None else {"in_some_reading": no_hand}
     is_of_readings = row.per_reading is not None or row.per_sets is not None or row.shape is not None

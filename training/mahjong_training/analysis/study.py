@@ -1,4 +1,4 @@
-"""The driver of `review` and `rule-values`: plays the parts of a study, keeps them, and writes the report of all."""
+"""The driver of `review` and `rule-values`: it plays the parts of a study, keeps them, and writes the report."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _NO_PART_IN_RESULTS: Final = ("out", "notes", "processes", "ray", "threads")
 
 
 class Study(ABC):
-    """Parts that are played independently, and a report of all of them.
+    """A study: parts that are played independently of each other, and a report of all of them.
 
     Attributes:
-        kind: the beginning of the name of the folder in which parts are kept.
-        tasks: the parts.
-        files: what the report is written to.
-        about: plain data beside the settings, rules and agents that the result depends on.
+        kind: the prefix of the name of the folder in which finished parts are kept.
+        tasks: the parts to play.
+        files: the files to which the report is written.
+        about: plain data on which the result depends, in addition to the settings, rules and agents.
     """
 
     kind: ClassVar[str]
@@ -54,28 +54,28 @@ class Study(ABC):
     about: Any = None
 
     def __init__(self, config: Any, rules: Rules) -> None:
-        """Make the agents."""
+        """Make the agents that the settings name."""
         self.config, self.rules = config, rules
         self.agents = tuple(make_agent(spec) for spec in config.agents)
 
     @abstractmethod
     def play(self, task: Any) -> Arrays:
-        """Play a part, in whichever process it is."""
+        """Play one part; this may happen in any process."""
 
     @abstractmethod
     def report(self, played: list[Arrays]) -> list[str]:
-        """Print what was found, and return the contents of `files`."""
+        """Print the results, and return the contents of `files`."""
 
     def in_folder(self, *names: str) -> list[Path]:
-        """Return files in the folder of the settings; none if there is no folder."""
+        """Return paths in the output folder; none if the settings name no folder."""
         return [] if self.config.out is None else [self.config.out / name for name in names]
 
     def run(self) -> None:
-        """Play the parts that are not kept, print the report and write its files.
+        """Play the parts that are not in the cache, print the report and write its files.
 
         Raises:
-            MahjongError: agents that fail; files that cannot be written, which is found before anything is played.
-            InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
+            MahjongError: an agent fails, or a file cannot be written (which is checked before anything is played).
+            InterruptedRunError: Ctrl-C or SIGTERM. With an output folder, finished parts are kept in it.
         """
         for file in self.files:
             check_file(file)
@@ -100,14 +100,14 @@ class Study(ABC):
             cache.remove()
 
     def json_text(self, found: Mapping[str, Any]) -> str:
-        """Return what was found as JSON, with what was played; infinite ends of intervals are null."""
+        """Return the results as JSON, together with the rules; infinite ends of intervals are null."""
         rules = self.rules
         played = {"variant": rules.name, "variant_version": rules.version, "knobs": rules.knobs}
         return plain_json({"mahjong_env": __version__, **played, **found}) + "\n"
 
 
 def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Return lines with the same names as CSV."""
+    """Return lines, which must all have the same keys, as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
     writer.writeheader()
@@ -116,12 +116,12 @@ def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def new_console() -> Console:
-    """Return the terminal, neither narrower nor wider than the tables are made for."""
+    """Return a console for the terminal, with a width that suits the tables."""
     return Console(width=max(_NARROWEST, min(Console().width, _WIDEST)), highlight=False, markup=False)
 
 
 def new_table(heading: str, *headings: str) -> Table:
-    """Return a table with a column of names and columns of numbers."""
+    """Return an empty table with a column of names and columns of numbers."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(heading, overflow="fold", min_width=12, max_width=34)
     for other in headings:

@@ -1,4 +1,4 @@
-"""The data sheet of a dataset, README.md in its folder; its head is what Hugging Face's hub reads."""
+"""The data sheet of a dataset: README.md in its folder, with a head for Hugging Face's hub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mahjong_training.datasets.layout import (
 
 
 def card_text(settings: Settings, folder: Path) -> str:
-    """Return the data sheet of a dataset whose shards are whole; it follows from the settings and the shards alone."""
+    """Return the data sheet of a complete dataset; it depends only on the settings and the shards."""
     rules = settings.rules
     hands = [np.load(shard_file(folder, "hands", shard), mmap_mode="r") for shard in range(settings.shards)]
     decisions = sum(int(part["decisions"].sum()) for part in hands)
@@ -147,7 +147,7 @@ def _parquet_table(path: Path) -> str:
 
 
 def _command(settings: Settings) -> str:
-    """Return the command that makes a dataset."""
+    """Return the command that reproduces a dataset."""
     given = {
         "--variant": [settings.variant],
         "--knob": [f"{name}={value}" for name, value in settings.knobs.items()],

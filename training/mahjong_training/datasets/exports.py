@@ -1,6 +1,6 @@
-"""Datasets in the formats of other libraries: Parquet, which Hugging Face's datasets read, and Minari.
+"""Export of datasets to the formats of other libraries: Parquet, which Hugging Face's datasets read, and Minari.
 
-The packages are imported when they are used; a missing one is an error that names the ``pip install`` line.
+The packages are imported only when they are needed; the error for a missing one names the ``pip install`` line.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 8192
-"""Decisions of a Parquet file's row group."""
+"""The number of decisions in a row group of a Parquet file."""
 _EVENTS: Final = 240
-"""Events of a row: more than a hand of any shipped variant has."""
+"""The number of events in a row; no hand of a shipped variant has as many."""
 
 
 def arrow() -> Any:
@@ -44,7 +44,9 @@ def observe(view: View) -> NDArray[np.int8]:
 
 
 def write_parquet(part: Part) -> None:
-    """Write the Parquet file of a shard, with what its settings ask for; one without decisions has none.
+    """Write the Parquet file of a shard, with the columns that its settings ask for.
+
+    A shard without decisions gets no such file.
 
     Raises:
         MahjongError: see `to_parquet`.
@@ -80,19 +82,19 @@ def parquet_columns(path: Path) -> dict[str, str]:
 
 
 def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None, hidden: bool = False) -> int:
-    """Write decisions as one Parquet file: ``datasets.load_dataset("parquet", data_files=...)`` reads it.
+    """Write decisions as one Parquet file, which ``datasets.load_dataset("parquet", data_files=...)`` reads.
 
-    Columns are those of `Decisions.batches` with these ``inputs``, such as `observe`: the agent and the variant by
-    name, arrays as lists of their shape.
+    The columns are those of `Decisions.batches` with these ``inputs``, such as `observe`. The agent and the variant are
+    given by name, and arrays as nested lists of the same shape.
 
     Args:
-        decisions: what to write.
+        decisions: the decisions to write.
         path: the file, which is replaced at the end.
         inputs: see `Decisions.batches`.
         hidden: see `Decisions.batches`.
 
     Returns:
-        Rows written.
+        The number of rows written.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -127,15 +129,19 @@ def _refuse_none(decisions: Decisions) -> None:
 
 
 def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
-    """Make a Minari dataset: an episode for each seat of each hand, as Minari knows one agent an episode.
+    """Make a Minari dataset, with an episode for each seat of each hand, as a Minari episode has a single agent.
 
-    Observations are ``{"observation": int8 [C, 34], "action_mask": int8 [109]}`` as the environments have them. Minari
-    wants one more after the last action: it is 0 everywhere. Everything is held in memory: choose some thousand hands.
+    Observations are ``{"observation": int8 [C, 34], "action_mask": int8 [109]}``, as in the environments. Minari needs
+    one more observation after the last action; it is all zeros. Everything is held in memory, so choose a few thousand
+    hands.
 
     Args:
-        decisions: what to write; all decisions of a seat in a hand are to be among them.
-        dataset_id: its name, such as "mahjong_env/hebei-greedy-v0"; Minari stores it.
+        decisions: the decisions to write; they must include all decisions of a seat in a hand.
+        dataset_id: the name of the dataset, such as "mahjong_env/hebei-greedy-v0", under which Minari stores it.
         **about: further arguments of ``minari.create_dataset_from_buffers``, such as ``author``.
+
+    Returns:
+        The Minari dataset.
 
     Raises:
         MissingExtraError: Minari is not installed.
@@ -154,7 +160,7 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
 
 
 def episodes(decisions: Decisions) -> Iterator[dict[str, Any]]:
-    """Yield the episode of each seat of each hand as Minari has it, t + 1 observations of t decisions."""
+    """Yield an episode for each seat of each hand in Minari's form, with t + 1 observations for t decisions."""
     # One batch, so that hands are whole.
     for batch in decisions.batches(max(1, len(decisions)), inputs=lambda view: view.observation):
         key = (batch["dataset"] << 40) + batch["hand"] * 8 + batch["seat"]

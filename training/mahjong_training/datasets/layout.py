@@ -1,8 +1,8 @@
-"""The format of datasets: settings, files, and the columns of the tables. Described for users in docs/datasets.md.
+"""The format of datasets: settings, files, and the columns of the tables; docs/datasets.md describes it for users.
 
-A dataset is a folder of shards. A shard is a range of games, and a function of the settings and its number alone
+A dataset is a folder of shards. A shard is a range of games, and depends only on the settings and its number
 (`mahjong_training.datasets.recording`). Its tables are plain ``.npy`` files, which numpy maps into memory without
-reading them. Writing, reading, the data sheet and other formats follow from the columns that are declared here.
+reading them. Writing, reading, the data sheet and exports all follow the columns that are declared here.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ PARQUET_COLUMNS: Final[Mapping[str, str]] = {
     "events": "the hand as a sequence, its last 240 events, by `mahjong_env.EVENTS`",
     "hidden": "what the seat could not see: the array of this name in `mahjong_env.Hidden`",
 }
-"""What Parquet files may have beside the columns of the decisions."""
+"""The columns that Parquet files may have in addition to those of the decisions, with their meanings."""
 
 Tables = Mapping[str, NDArray[Any]]
 """The tables of a shard by name; see `tables_of`."""
 
 
 class Column(NamedTuple):
-    """A column of a table: its type, its meaning, and how many values a row has in it (None: one, not an array)."""
+    """A column of a table: its type, its meaning, and the number of values in a row (None for a single value)."""
 
     kind: str
     meaning: str
@@ -61,14 +61,14 @@ DECISION_COLUMNS: Final[Mapping[str, Column]] = {
         "u1", "the legal actions as 109 bits, `numpy.unpackbits(mask, axis=-1, count=109)`", -(-NUM_ACTIONS // 8)
     ),
 }
-"""A row for each decision, those of a hand one after another in the order in which they were made."""
+"""The columns of the table of decisions, in which the rows of a hand are adjacent and in the order of play."""
 
 SOURCES: Final = ("", *(source.word for source in Source))
-"""The meaning of the numbers in the column ``source``."""
+"""The meanings of the numbers in the column ``source``."""
 
 
 def hand_columns(people: int) -> dict[str, Column]:
-    """Return the columns of the table of hands: a row for each hand, in their order."""
+    """Return the columns of the table of hands, which has a row for each hand, in order."""
     sources = ", ".join(f"{number} {word!r}" for number, word in enumerate(SOURCES))
     return {
         "game": Column("<u4", "number of the game in the dataset"),
@@ -88,7 +88,7 @@ def hand_columns(people: int) -> dict[str, Column]:
 
 
 def dtype_of(columns: Mapping[str, Column]) -> np.dtype[Any]:
-    """Return the type of a table's rows."""
+    """Return the numpy type of a table's rows."""
     named: list[Any] = [
         (name, one.kind) if one.values is None else (name, one.kind, (one.values,)) for name, one in columns.items()
     ]
@@ -96,26 +96,33 @@ def dtype_of(columns: Mapping[str, Column]) -> np.dtype[Any]:
 
 
 DECISION: Final = np.dtype([*dtype_of(DECISION_COLUMNS).descr, ("_", "u1")])
-"""The type of a decision's row, padded to a multiple of four bytes, which torch wants of every column."""
+"""The type of a decision's row, padded to a multiple of four bytes, as torch requires of every column."""
 
 
 def default_versions() -> dict[str, Any]:
-    """Return the versions that the bytes of every dataset follow from."""
+    """Return the versions on which the bytes of every dataset depend."""
     known = {"mahjong_env": __version__, "code": versions()[CODE], "numpy": np.__version__}
     return known | {"observation": OBSERVATION_VERSION}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that the contents of a dataset follow from.
+    """The settings that determine the contents of a dataset.
 
     Attributes:
+        variant: the name of the variant.
+        rules_version: the version of its rules.
         knobs: the knobs that differ from their defaults.
-        agents: who plays, as `mahjong_agents.make_agent` takes them.
-        digests: of each agent the digests of the files that its choices come from.
-        games: games in all, of ``num_hands`` each.
-        shard_games: games in a shard; the last one may have fewer.
-        parquet: which of `PARQUET_COLUMNS` the Parquet files have; None: there are no such files.
+        agents: the agents that play, as texts for `mahjong_agents.make_agent`.
+        digests: for each agent, the digests of the files on which its choices depend.
+        games: the number of games.
+        num_hands: hands in each game.
+        seed: the seed of the deals and of the agents' choices.
+        shard_games: games in a shard; the last shard may have fewer.
+        observations: whether observations are stored.
+        records: whether the games are also stored as records.
+        parquet: which of `PARQUET_COLUMNS` the Parquet files have; None if there are no such files.
+        versions: the versions on which the bytes depend.
     """
 
     variant: str
@@ -134,7 +141,7 @@ class Settings:
 
     @property
     def rules(self) -> Rules:
-        """The rules that were played; a `DatasetError` if they are not known here, or in another version."""
+        """The rules that were played; a `DatasetError` if they are unknown here or have another version."""
         try:
             played = find_rules(self.variant, **self.knobs)
         except (MahjongError, TypeError) as error:
@@ -146,12 +153,12 @@ class Settings:
 
     @property
     def hands(self) -> int:
-        """Hands in all."""
+        """The number of hands."""
         return self.games * self.num_hands
 
     @property
     def shards(self) -> int:
-        """Shards in all."""
+        """The number of shards."""
         return -(-self.games // self.shard_games)
 
     def games_of(self, shard: int) -> range:
@@ -161,13 +168,13 @@ class Settings:
         return range(shard * self.shard_games, min((shard + 1) * self.shard_games, self.games))
 
     def to_json(self) -> str:
-        """Return the text of `SETTINGS`."""
+        """Return the settings as the text of the file `SETTINGS`."""
         told = {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self)
         return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def read(cls, folder: Path) -> Settings:
-        """Read the settings of a dataset; a `DatasetError` if there are none, or damaged or foreign ones."""
+        """Read the settings of a dataset; a `DatasetError` if they are missing, damaged or foreign."""
         path, names = folder / SETTINGS, {item.name for item in fields(cls)}
         if not path.exists():
             raise DatasetError(f"{folder}: there is no dataset here (no {SETTINGS})")
@@ -176,7 +183,7 @@ class Settings:
             known = told.pop("format", None), told.pop("format_version", None)
             if known != (FORMAT, FORMAT_VERSION):
                 raise ValueError(f"it has format and version {known}; this package reads {FORMAT, FORMAT_VERSION}")
-            if {"parquet", *told} != names:  # which datasets of earlier code do not name
+            if {"parquet", *told} != names:  # datasets of earlier code lack "parquet"
                 raise ValueError(f"it has {sorted(told)} and should have {sorted(names)}")
             if not isinstance(told["agents"], list):
                 raise TypeError("agents are a list")
@@ -194,7 +201,8 @@ class Settings:
 def tables_of(settings: Settings) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
     """Return the tables of a shard by name, with the type and the shape of a row, in the order of writing.
 
-    The hands are written last: where they are, the shard is whole. All others have a row for each decision.
+    The table of hands is written last, so that its presence shows that the shard is complete. All other tables have a
+    row for each decision.
     """
     observations = {"observations": (np.dtype(np.int8), SHAPE)} if settings.observations else {}
     hands = dtype_of(hand_columns(settings.rules.people))
@@ -202,13 +210,13 @@ def tables_of(settings: Settings) -> dict[str, tuple[np.dtype[Any], tuple[int, .
 
 
 def shard_file(folder: Path, table: str, shard: int) -> Path:
-    """Return a file of a shard: a table, "records" (lines of JSON) or "parquet" (of the decisions)."""
+    """Return the path of a shard's file: a table, "records" (JSON lines) or "parquet" (the decisions)."""
     name, suffix = {"records": ("records", "jsonl"), "parquet": ("decisions", "parquet")}.get(table, (table, "npy"))
     return folder / f"{name}-{shard:05d}.{suffix}"
 
 
 def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
-    """Map the tables of a shard into memory; nothing is read yet.
+    """Map the tables of a shard into memory without reading them.
 
     Raises:
         DatasetError: a table is missing, damaged, or does not fit the others.
@@ -219,7 +227,7 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
         try:
             table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            raise DatasetError(f"{path}: missing or damaged ({error}); the same command plays it again") from error
+            raise DatasetError(f"{path}: missing or damaged ({error}); run the same `record` command again") from error
         if table.dtype != dtype or table.shape[1:] != shape or not table.ndim:
             raise DatasetError(f"{path}: not a table of this format: {table.dtype} of shape {table.shape}")
         tables[name] = table
@@ -236,7 +244,7 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
 
 
 def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
-    """Return True if every file of a shard is there, with as many rows as it must have."""
+    """Return whether every file of a shard exists, with the right number of rows in every table."""
     try:
         decisions = open_shard(settings, folder, shard)["decisions"]
     except DatasetError:

@@ -1,4 +1,4 @@
-"""Reads datasets lazily: tables are mapped into memory, and what the seats saw is rebuilt by replay."""
+"""Lazy reading of datasets: tables are mapped into memory, and what the seats saw is rebuilt by replay."""
 
 from __future__ import annotations
 
@@ -18,43 +18,59 @@ from mahjong_training.datasets.layout import DECISION_COLUMNS, Settings, Tables,
 from mahjong_training.errors import DatasetError
 
 Batch = dict[str, NDArray[Any]]
-"""n decisions by column: ``mask`` [n, 109] bool, ``reward`` and ``return`` float32 (points), ``action``, ``seat``,
-``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; and what is made of what seats see, see `Inputs`."""
+"""n decisions by column.
+
+``mask`` is [n, 109] bool, ``reward`` and ``return`` are [n] float32 (points), and ``action``, ``seat``, ``agent``,
+``step``, ``hand``, ``game`` and ``dataset`` are [n] int64. Further columns may be computed from what the seats saw; see
+`Inputs`.
+"""
 
 Inputs = Callable[..., NDArray[Any] | Mapping[str, NDArray[Any]]]
-"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column, with
-other names than those of `Batch`. Names, types and shapes [...] are the same in every call. With labels wanted it is
-given what the seats may not see (`mahjong_env.Hidden`) as well."""
+"""A function that computes columns of a batch from the view of n seats.
+
+It returns an array [n, ...], which becomes the column ``inputs``, or several arrays by column, with names other than
+those of `Batch`. Names, types and shapes [...] must be the same in every call. With ``hidden``, the function also gets
+what the seats may not see (`mahjong_env.Hidden`), for labels.
+"""
 
 Condition = Callable[[NDArray[Any]], NDArray[np.bool_]]
-"""Says with [n] booleans which of n rows of the table of decisions
-(`mahjong_training.datasets.layout.DECISION_COLUMNS`) are wanted. It is asked once for each shard, of all its rows."""
+"""A function that chooses rows of the table of decisions (`mahjong_training.datasets.layout.DECISION_COLUMNS`).
+
+It is called once for each shard with all n rows, and returns [n] booleans.
+"""
 
 CHUNK_GAMES: Final = 1024
-"""Games that are played again at once."""
+"""The number of games that are replayed at once."""
 _POOL: Final = 3
-"""Chunks that are shuffled together."""
+"""The number of chunks that are shuffled together."""
 
 
 def deal_shard(settings: Settings, games: Sequence[int]) -> Engine:
-    """Return an engine with these games of a dataset, as they were dealt: that depends on the seed alone."""
+    """Return an engine with these games of a dataset as they were dealt, which depends on the seed alone."""
     engine = Engine(settings.rules, len(games), seed=settings.seed, num_hands=settings.num_hands)
     deal_again(engine, fold_seed(settings.seed), np.asarray(games))
     return engine
 
 
 class Part:
-    """A shard of a dataset, by its number; ``games`` are its games by their numbers in the dataset."""
+    """A shard of a dataset.
+
+    Attributes:
+        folder: the folder of the dataset.
+        settings: the settings of the dataset.
+        number: the number of the shard.
+        games: the numbers of its games in the dataset.
+    """
 
     def __init__(self, folder: Path, settings: Settings, number: int, tables: Tables | None = None) -> None:
-        """Take the tables if they are at hand; else they are opened when they are asked for."""
+        """Take the tables if they are in memory already; otherwise they are opened on first use."""
         self.folder, self.settings, self.number = folder, settings, number
         self.games = settings.games_of(number)
         if tables is not None:
             self.tables = tables
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies map the files themselves."""
+        """Leave out the tables; a copy maps the files for itself."""
         return {name: value for name, value in vars(self).items() if name != "tables"}
 
     @cached_property
@@ -63,27 +79,27 @@ class Part:
         return open_shard(self.settings, self.folder, self.number)
 
     def hands_of(self, games: range) -> NDArray[Any]:
-        """[games, hands of a game] rows of the table of hands."""
+        """Return [games, hands of a game] the rows of the table of hands for some games."""
         num_hands = self.settings.num_hands
         first = (games.start - self.games.start) * num_hands
         return self.tables["hands"][first : first + len(games) * num_hands].reshape(len(games), num_hands)
 
     def replay(self, games: range) -> Iterator[tuple[Engine, NDArray[np.intp], NDArray[np.int64]]]:
-        """Play some games again, up to each decision and past it.
+        """Replay some games, stopping before each decision.
 
         Yields:
             An engine, [n] the numbers of the games in it that wait for their next decision, and [n] the rows of these
             decisions in the table of decisions.
 
         Raises:
-            DatasetError: a game cannot be played as it was, or other points are paid in it.
+            DatasetError: a game cannot be replayed as it was recorded, or pays other points.
         """
         hands, decisions = self.hands_of(games), self.tables["decisions"]
         actions = decisions["action"]
         first, length = hands["first"][:, 0].astype(np.int64), hands["decisions"].sum(axis=1)
         engine = deal_shard(self.settings, games)
-        # [games, hands, P] the points after each hand, [games] the hand that each game is at, and [games, P] the return
-        # that each seat's next decision in it must have, NaN before its first.
+        # [games, hands, P] the points after each hand, [games] the current hand of each game, and [games, P] the return
+        # that each seat's next decision in that hand must have, NaN before its first.
         after = self.settings.rules.starting_points + hands["points"].astype(np.int64).cumsum(axis=1)
         current, following = np.zeros(len(games), np.intp), np.full(after[:, 0].shape, np.nan)
         for step in range(int(length.max(initial=0))):
@@ -91,7 +107,7 @@ class Part:
             rows = first[live] + step
             told, legal = decisions["seat"][rows], np.packbits(engine.action_mask[live], axis=-1)
             if (told != engine.seat_to_act[live]).any() or (decisions["mask"][rows] != legal).any():
-                raise DatasetError("a shard of the dataset cannot be played as it was: another seat, or other actions")
+                raise DatasetError("a shard of the dataset cannot be replayed: another seat, or other actions")
             returns, due = decisions["return"][rows], following[live, told]
             is_paid = returns == after[live, current[live], told] - engine.points[live, told]
             self._check(is_paid & (np.isnan(due) | (due == returns)), "pays", games, live)
@@ -100,7 +116,7 @@ class Part:
             try:
                 ended = engine.step(actions[rows].astype(np.int64), games=live).outcome
             except IllegalActionError as error:
-                raise DatasetError(f"a shard of the dataset cannot be played as it was: {error}") from error
+                raise DatasetError(f"a shard of the dataset cannot be replayed: {error}") from error
             is_paid = (ended.points == after[ended.game, current[ended.game]]).all(axis=1)
             nothing_follows = ~np.nan_to_num(following[ended.game]).any(axis=1)
             self._check(is_paid & nothing_follows, "pays", games, ended.game)
@@ -113,20 +129,22 @@ class Part:
 
     @staticmethod
     def _check(is_right: NDArray[np.bool_], does: str, games: range, which: NDArray[np.intp]) -> None:
-        """Raise `DatasetError` unless all is right [n] of n of these games, which are numbered among them."""
+        """Raise `DatasetError` unless ``is_right`` [n] holds for all; ``which`` [n] are positions in ``games``."""
         if not is_right.all():
             game, why = games[int(which[is_right.argmin()])], "the tables are damaged, or were made by other rules"
-            raise DatasetError(f"game {game} of the dataset {does} otherwise than it did: {why}")
+            raise DatasetError(f"game {game} of the dataset {does} differently from what was recorded: {why}")
 
 
 class Decisions:
-    """The decisions of one or more datasets, or some of them, as a sequence.
+    """The decisions of one or more datasets, or a selection of them, as a sequence.
 
-    Nothing is read but what is asked for. Copies may be sent to other processes. Torch's ``DataLoader`` takes it as is.
+    Only what you ask for is read. Copies may be sent to other processes, and torch's ``DataLoader`` accepts the object
+    directly.
 
     Attributes:
-        parts: the shards that they are in.
-        agents: who decided, as they were named; the column ``agent`` of a batch counts in this list.
+        parts: the shards that contain the decisions.
+        agents: the agents that decided, by the texts that made them; the column ``agent`` of a batch is an index into
+            this list.
         variants: the variants that were played.
     """
 
@@ -137,7 +155,7 @@ class Decisions:
         agents: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
     ) -> None:
-        """Take shards; `open_dataset` finds them, and `where` chooses."""
+        """Wrap shards; use `open_dataset` to find them and `where` to select decisions."""
         self.parts = tuple(parts)
         self.agents = tuple(dict.fromkeys(spec for part in self.parts for spec in part.settings.agents))
         self.variants = tuple(dict.fromkeys(part.settings.variant for part in self.parts))
@@ -152,12 +170,19 @@ class Decisions:
         variants: str | Sequence[str] | None = None,
         rows: Condition | None = None,
     ) -> Decisions:
-        """Return those of these decisions that are of certain persons, agents (as the dataset names them) or variants.
+        """Select decisions by person, agent or variant, or by a condition on their rows.
 
-        ``rows`` is a further condition on rows of the table of decisions, such as ``lambda rows: rows["return"] > 0``.
+        Args:
+            seats: the persons who decide; None for all.
+            agents: the agents that decide, as the dataset names them; None for all.
+            variants: the variants; None for all.
+            rows: a further condition, such as ``lambda rows: rows["return"] > 0``.
+
+        Returns:
+            The decisions that fulfil all of these conditions.
 
         Raises:
-            DatasetError: a person, an agent or a variant that there is not.
+            DatasetError: a person, an agent or a variant is not in the dataset.
         """
         seats, agents, variants = _listed(seats), _listed(agents), _listed(variants)
         people = max((part.settings.rules.people for part in of_each_folder(self.parts)), default=0)
@@ -179,7 +204,7 @@ class Decisions:
         )
 
     def _wanted(self, part: Part) -> NDArray[np.uint32] | None:
-        """Return [k] the numbers of the wanted rows of a part; None: all of them are wanted."""
+        """Return [k] the numbers of the selected rows of a part; None if all rows are selected."""
         if self._seats is None and self._agents is None and not self._conditions:
             return None
         table = part.tables["decisions"]
@@ -199,7 +224,7 @@ class Decisions:
 
     @cached_property
     def _rows(self) -> list[NDArray[np.uint32] | None]:
-        """For each part [k] the rows that are wanted, None for all; conditions are asked once."""
+        """The selected rows [k] of each part, None for all rows; conditions are evaluated only once."""
         return [self._wanted(part) for part in self.parts]
 
     @cached_property
@@ -211,24 +236,27 @@ class Decisions:
         return np.cumsum(sizes, dtype=np.int64)
 
     def __len__(self) -> int:
-        """The number of decisions."""
+        """Return the number of decisions."""
         return int(self._ends[-1]) if self.parts else 0
 
     def __getitem__(self, number: Any) -> dict[str, Any]:
-        """Return one decision, or a batch of several; see `take`."""
+        """Return one decision by its number, or a batch of several; see `take`."""
         batch = self.take(number)
         return batch if np.ndim(number) else {name: column[0] for name, column in batch.items()}
 
     def take(self, numbers: Any) -> Batch:
-        """Return decisions by their numbers in the sequence [n], in any order, from 0 to ``len(self) - 1``.
+        """Return decisions by their numbers in the sequence.
 
-        Or by a mask of booleans, one for each.
+        Args:
+            numbers: [n] numbers from 0 to ``len(self) - 1``, in any order, or a boolean mask with an entry for each
+                decision.
 
-        The column ``observation`` is what was seen, if all of these datasets keep it.
+        Returns:
+            A batch. It has the column ``observation``, with what the seats saw, if all of the datasets store it.
 
         Raises:
-            IndexError: a number that there is not.
-            DatasetError: a damaged shard.
+            IndexError: there is no decision with one of these numbers.
+            DatasetError: a shard is damaged.
         """
         asked = np.atleast_1d(np.asarray(numbers))
         if asked.dtype == np.bool_ and asked.shape == (len(self),):
@@ -270,22 +298,26 @@ class Decisions:
         seed: int | None = None,
         share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """Go once over the decisions, with what the seats saw rebuilt by replay.
+        """Iterate once over the decisions, with what the seats saw rebuilt by replay.
 
-        Games are played again chunk by chunk, at the engine's speed; with a seed the chunks come in random order and
-        the decisions of a few of them (three thousand games) are shuffled together.
+        Games are replayed chunk by chunk, at the engine's speed. With a seed, the chunks come in random order and the
+        decisions of a few chunks (three thousand games) are shuffled together.
 
         Args:
-            size: decisions of a batch; the last one may have fewer.
-            inputs: makes columns of what n seats see (a `mahjong_env.View`): an array [n, ...], the column ``inputs``,
-                or several arrays by column. None: no such columns.
-            hidden: call ``inputs(view, hidden)``, for labels of what the seats cannot see (a `mahjong_env.Hidden`).
-            seed: of the order; None: the order in which they were recorded.
-            share: (k, n): the k-th of n parts of the stream, for several workers.
+            size: the number of decisions in a batch; the last batch may have fewer.
+            inputs: a function that computes columns from what n seats see (a `mahjong_env.View`). It returns an array
+                [n, ...], which becomes the column ``inputs``, or several arrays by column. None for no such columns.
+            hidden: whether to call ``inputs(view, hidden)``, for labels of what the seats cannot see (a
+                `mahjong_env.Hidden`).
+            seed: the seed of the random order; None for the order in which the decisions were recorded.
+            share: (k, n), to yield only the k-th of n parts of the stream, with k from 0 to n - 1, for several workers.
+
+        Yields:
+            Batches of decisions.
 
         Raises:
-            DatasetError: a damaged shard, or one that cannot be played here; a size, a seed or a share that cannot be;
-                ``inputs`` or a condition that return something else than `Inputs` and `Condition` say.
+            DatasetError: a shard is damaged or cannot be replayed here, the size, seed or share is not valid, or
+                ``inputs`` or a condition returns something other than `Inputs` and `Condition` require.
         """
         if not is_integer(size) or size < 1:
             raise DatasetError(f"the size of a batch is an integer from 1, not {size!r}")
@@ -309,7 +341,7 @@ class Decisions:
                 yield rest
 
     def _chunks(self, seed: int | None) -> list[tuple[int, range]]:
-        """Return numbers of parts, and some games of each."""
+        """Return the chunks, each as the number of a part and some of its games."""
         chunks = [
             (which, part.games[start : start + CHUNK_GAMES])
             for which, part in enumerate(self.parts)
@@ -319,7 +351,7 @@ class Decisions:
         return [chunks[place] for place in order]
 
     def _chunk(self, which: int, games: range, inputs: Inputs | None, hidden: bool, kinds: _Kinds) -> Batch | None:
-        """Return the wanted decisions of some games of a part, given by its number; None if there are none."""
+        """Return the selected decisions of some games of part number ``which``; None if there are none."""
         part, chosen = self.parts[which], self._rows[which]
         hands = part.hands_of(games).reshape(-1)
         start, stop = int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1])
@@ -334,45 +366,52 @@ class Decisions:
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
-    """Open one or more folders that ``mahjong-env record`` wrote.
+    """Open one or more datasets that ``mahjong-env record`` wrote.
+
+    Args:
+        *folders: the folders of the datasets.
+
+    Returns:
+        All decisions of the datasets, as one sequence.
 
     Raises:
-        DatasetError: a folder without a dataset, one of another version, or one that was not finished.
+        DatasetError: a folder has no dataset, or one of another version, or one that is not complete.
     """
     if not folders:
         raise DatasetError("name at least one folder of a dataset")
     parts = []
     for folder in map(Path, folders):
         settings = Settings.read(folder)
-        settings.rules  # noqa: B018  other rules are not damage: they say so themselves
+        settings.rules  # noqa: B018  rules that do not fit raise an error of their own here, not one about damage
         for number in range(settings.shards):
             if not is_whole(settings, folder, number):
-                why = "is missing or damaged; the same `record` command plays it again"
+                why = "is missing or damaged; run the same `record` command to play it again"
                 raise DatasetError(f"{folder}: shard {number} of {settings.shards} {why}")
             parts.append(Part(folder, settings, number))
     return Decisions(parts)
 
 
 _Kinds = dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
-"""The type and the shape [...] of each column that ``inputs`` makes, as the first call has made them."""
+"""The type and the shape [...] of each column that ``inputs`` returns, as of its first call."""
 
 
 def _rebuilt(
     part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs, hidden: bool, kinds: _Kinds, recorded: Batch
 ) -> Batch:
-    """Return the columns that ``inputs`` makes of what the seats saw.
+    """Return the columns that ``inputs`` computes from what the seats saw.
 
     Args:
         part: the shard.
-        games: the games that are played again.
-        wanted: [k] the wanted rows of the shard, ascending, all of these games.
+        games: the games to replay.
+        wanted: [k] the selected rows of the shard, ascending, all of them of these games.
         inputs: see `Decisions.batches`.
         hidden: see `Decisions.batches`.
-        kinds: what the columns are; filled with those of the first call.
-        recorded: the columns that are there already.
+        kinds: the types and shapes of the columns; filled in by the first call.
+        recorded: the columns that exist already.
 
     Raises:
-        DatasetError: a damaged shard, or columns of another kind or of the name of a recorded one.
+        DatasetError: the shard is damaged, or a column has another type or shape than before or the name of a recorded
+            column.
     """
     columns: Batch = {}
     for engine, live, rows in part.replay(games):
@@ -386,9 +425,9 @@ def _rebuilt(
         arrays = {name: np.asarray(column) for name, column in named.items()}
         for name, array in arrays.items():
             if array.shape[:1] != chosen.shape:
-                raise DatasetError(f"{name} of {chosen.size} seats are not {array.shape}: [{chosen.size}, ...]")
+                raise DatasetError(f"{name} of {chosen.size} seats must be [{chosen.size}, ...], not {array.shape}")
             if name in recorded:
-                raise DatasetError(f"inputs made a column {name!r}, as the dataset has one; it needs another name")
+                raise DatasetError(f"inputs made a column {name!r}, which the dataset has already; choose another")
         found = {name: (array.dtype, array.shape[1:]) for name, array in arrays.items()}
         if not kinds:
             kinds.update(found)
@@ -401,26 +440,26 @@ def _rebuilt(
 
 
 def _told(kinds: _Kinds) -> str:
-    """Return what columns are, for messages."""
+    """Return a description of columns, for messages."""
     return ", ".join(f"{name} (n, {', '.join(map(str, shape))}) {dtype}" for name, (dtype, shape) in kinds.items())
 
 
 def _listed(asked: Any) -> tuple[Any, ...] | None:
-    """Return what is asked for as a tuple: a text or a number is one thing; None stays."""
+    """Return a selection as a tuple; a text or a number counts as one item, and None stays None."""
     if asked is None:
         return None
     return (asked,) if isinstance(asked, str) or not isinstance(asked, Iterable) else tuple(asked)
 
 
 def _both(one: Sequence[Any] | None, other: Sequence[Any] | None) -> Sequence[Any] | None:
-    """Return what is in both lists; None is everything."""
+    """Return the items that are in both lists, where None stands for everything."""
     if one is None or other is None:
         return other if one is None else one
     return [each for each in one if each in other]
 
 
 def of_each_folder(parts: Iterable[Part]) -> list[Part]:
-    """Return one part of each dataset, in their order."""
+    """Return one part of each dataset, in order."""
     return list({part.folder: part for part in parts}.values())
 
 
@@ -429,7 +468,7 @@ def _joined(pool: Sequence[Batch]) -> Batch:
 
 
 def _cut(batch: Batch, size: int, rng: np.random.Generator | None) -> Generator[Batch, None, Batch]:
-    """Yield the decisions in batches of a size; return those that are left over."""
+    """Yield the decisions in batches of a fixed size; return the remaining ones."""
     number = len(batch["action"])
     order = np.arange(number) if rng is None else rng.permutation(number)
     whole = number // size * size

@@ -1,4 +1,4 @@
-"""``mahjong-env record``: plays the shards of a dataset, wherever, and writes those that are missing."""
+"""``mahjong-env record``: play the shards of a dataset and write those that are missing."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _MOST_HANDS: Final = 2**32
 
 
 class Shard(NamedTuple):
-    """The tables of a range of games, see `mahjong_training.datasets.layout.tables_of`, and their records as JSON."""
+    """The tables of a range of games (`mahjong_training.datasets.layout.tables_of`) and their records as JSON."""
 
     tables: Tables
     records: tuple[str, ...]
 
 
 def play_shard(settings: Settings, shard: int) -> Shard:
-    """Play a shard; everything in it follows from the arguments, so that it may be played anywhere.
+    """Play a shard; the result depends only on the arguments, so that it can be played on any machine.
 
     Raises:
         DatasetError: there is no such shard.
-        MahjongError: an agent cannot be made or has answered what cannot be played.
+        MahjongError: an agent cannot be made, or its answer cannot be played.
     """
     games, num_hands = settings.games_of(shard), settings.num_hands
     players = [make_agent(spec) for spec in settings.agents]
@@ -63,8 +63,8 @@ def play_shard(settings: Settings, shard: int) -> Shard:
     records: list[GameRecord] = []
     step = Recorder(engine, lambda *ended: records.extend(ended)).step if settings.records else engine.step
 
-    decisions: list[NDArray[Any]] = [np.zeros(0, DECISION)]  # of one step each
-    before: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]  # the points of who decides
+    decisions: list[NDArray[Any]] = [np.zeros(0, DECISION)]  # each array holds the decisions of one step
+    before: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]  # the points of the person who decides
     seen: list[NDArray[np.int8]] = [np.zeros((0, *SHAPE), np.int8)]
     hands = np.zeros(len(games) * num_hands, layout.tables_of(settings)["hands"][0])
     hands["hand"] = np.arange(len(hands)) + games.start * num_hands
@@ -72,13 +72,13 @@ def play_shard(settings: Settings, shard: int) -> Shard:
     hands["agents"] = np.repeat(who, num_hands, axis=0)
     hands["dealer"] = -1
     final = np.zeros((len(hands), engine.num_people), np.int32)
-    current = np.arange(0, len(hands), num_hands)  # [games] the row of the hand that each game is at
+    current = np.arange(0, len(hands), num_hands)  # [games] the row of each game's current hand
 
     def choose(live: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
         acting = who[live, seats]
         actions = choose_actions(engine, live, players, acting, rng)
         rows = np.zeros(len(live), DECISION)
-        rows["hand"] = current[live]  # of the shard, for now
+        rows["hand"] = current[live]  # its number in the shard, for now
         rows["seat"], rows["agent"], rows["action"] = seats, acting, actions
         rows["mask"] = np.packbits(engine.action_mask[live], axis=1)
         decisions.append(rows)
@@ -125,7 +125,7 @@ def play_shard(settings: Settings, shard: int) -> Shard:
 
 
 def _next_of_same(key: NDArray[np.intp], values: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return [n] for each row the value of the next row with the same key, 0 where there is none."""
+    """Return [n], for each row, the value of the next row with the same key, or 0 where there is none."""
     order = np.argsort(key, kind="stable")
     following = np.zeros_like(values)
     same = key[order][1:] == key[order][:-1]
@@ -134,12 +134,12 @@ def _next_of_same(key: NDArray[np.intp], values: NDArray[np.int32]) -> NDArray[n
 
 
 def write_shard(settings: Settings, folder: Path, shard: int) -> None:
-    """Play a shard and write its files, the one that says that it is whole last.
+    """Play a shard and write its files; the one that marks it as complete is written last.
 
-    It may be called anywhere, for different shards at the same time.
+    Different shards may be written at the same time, in any processes.
 
     Raises:
-        MahjongError: an agent that fails, or a file that cannot be written.
+        MahjongError: an agent fails, or a file cannot be written.
     """
     played = play_shard(settings, shard)
     shard_file(folder, "hands", shard).unlink(missing_ok=True)
@@ -162,17 +162,25 @@ def write_dataset(
     *,
     progress: Callable[[int], object] = lambda games: None,
 ) -> int:
-    """Write the shards of a dataset that are missing, with processes or on a cluster whose nodes share the folder.
+    """Write the missing shards of a dataset, with several processes or on a cluster whose nodes share the folder.
 
-    A dataset that is in the folder must have the same settings, but for fewer games. ``progress`` is told how many
-    games were there, and then how many more were written.
+    A dataset that is already in the folder must have the same settings; only its number of games may be smaller.
+
+    Args:
+        settings: the settings of the dataset.
+        folder: the folder of the dataset.
+        processes: the number of processes.
+        threads: the number of torch threads in each process.
+        ray: the address of a Ray cluster; None for none.
+        progress: called first with the number of games that existed, and then with the number of games in each shard
+            that is written.
 
     Returns:
-        How many shards have been written.
+        The number of shards written.
 
     Raises:
         DatasetError: another dataset is in the folder.
-        WriteError: a file cannot be written, as on a full disk; what was written before is whole.
+        WriteError: a file cannot be written, for example because the disk is full; earlier shards are complete.
         WorkerError: a process ended before its work was done.
     """
     with alone_in(folder):
@@ -198,12 +206,12 @@ def write_dataset(
 
 def _write_shard(state: tuple[Settings, Path], shard: int) -> None:
     settings, folder = state
-    make_folder(folder)  # which a node of a cluster may not have seen yet
+    make_folder(folder)  # a node of a cluster may not see the folder yet
     write_shard(settings, folder, shard)
 
 
 def _check_settings(settings: Settings, folder: Path) -> None:
-    """Check that a folder has no dataset, or one that these settings continue: with more games, or as many."""
+    """Check that a folder has no dataset, or one that these settings continue with at least as many games."""
     if not (folder / SETTINGS).exists():
         return
     kept = Settings.read(folder)
@@ -225,7 +233,7 @@ def settings_of(config: RecordConfig) -> Settings:
     """Return the settings of the dataset that a command asks for.
 
     Raises:
-        MahjongError: settings or agents that cannot be used.
+        MahjongError: the settings or agents cannot be used.
     """
     check_settings(config)
     if not 0 < len(config.agents) <= _MOST_AGENTS:
@@ -266,17 +274,17 @@ def settings_of(config: RecordConfig) -> Settings:
 
 
 def run(config: RecordConfig) -> None:
-    """Record; what is in the folder already is not played again.
+    """Record a dataset; shards that are in the folder already are not played again.
 
     Raises:
         MahjongError: see `settings_of` and `write_dataset`.
-        InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
+        InterruptedRunError: Ctrl-C or SIGTERM; the shards written so far are complete.
     """
     settings, out, start = settings_of(config), config.out, time.monotonic()
-    found = list[int]()  # hands that were there, and then those of each shard
+    found = list[int]()  # hands that existed, then the hands of each shard written
 
     def kept() -> str:
-        return f"{sum(found):,} of {settings.hands:,} hands are kept in {out}: the same command goes on with them"
+        return f"{sum(found):,} of {settings.hands:,} hands are kept in {out}: run the same command again to resume"
 
     with saying_what_is_kept(kept) as tell:
 

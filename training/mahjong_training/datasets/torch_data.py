@@ -1,4 +1,7 @@
-"""Datasets for torch: a stream of batches whose inputs are rebuilt by replay. By number, torch reads `Decisions`."""
+"""Datasets for torch: a stream of batches whose inputs are rebuilt by replay.
+
+For random access by number, torch can read `Decisions` directly.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,14 @@ except ImportError as error:
 
 
 class DecisionStream(IterableDataset[dict[str, torch.Tensor]]):
-    """Batches of `Decisions.batches` as tensors: ``DataLoader(stream, batch_size=None, num_workers=2)``.
+    """The batches of `Decisions.batches` as tensors, for ``DataLoader(stream, batch_size=None, num_workers=2)``.
 
-    Several workers share the games out among themselves; ``inputs`` must then be picklable. Set ``seed`` anew before
-    every pass: it is that of the order, None for the order in which games were recorded.
+    Several workers share the games among themselves; ``inputs`` must then be picklable. Set ``seed`` anew before every
+    pass.
+
+    Attributes:
+        decisions: the decisions to read.
+        seed: the seed of the random order; None for the order in which the games were recorded.
     """
 
     def __init__(
@@ -31,12 +38,12 @@ class DecisionStream(IterableDataset[dict[str, torch.Tensor]]):
         hidden: bool = False,
         seed: int | None = 0,
     ) -> None:
-        """Take decisions, to be read in batches of a size; ``inputs`` and ``hidden`` as of `Decisions.batches`."""
+        """Set up a stream of batches of ``size`` decisions; the other arguments are those of `Decisions.batches`."""
         self.decisions, self.seed = decisions, seed
         self._batches = partial(decisions.batches, size, inputs=inputs, hidden=hidden)
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
-        """Go once over the decisions."""
+        """Iterate once over the decisions."""
         worker = get_worker_info()
         share = (0, 1) if worker is None else (worker.id, worker.num_workers)
         for batch in self._batches(seed=self.seed, share=share):

@@ -1,1 +1,1 @@
-"""Agents against each other: matches on shared deals, statistics, and reports."""
+"""The evaluation of agents: matches on shared deals, statistics, and reports."""

@@ -1,9 +1,12 @@
-"""``mahjong-env ceilings``: how much sight of all hands is worth, and so what share of it an honest agent has.
+"""``mahjong-env ceilings``: how much an agent gains from seeing all hands.
 
-Agents that see the hands of the others, but not the order of the wall, play the deals that they also play without that
-sight, alone among copies of the reference agent. The best player with such sight is at least as strong as what is found
-here, and at least as strong as every player without it: what is found bounds the ceiling from below, and does not prove
-where it is. (Sight of the wall's order is worth several times as much, all of it luck.)
+What such an agent wins is the ceiling, of which the strength of an honest agent is given as a share.
+
+Agents that see the hands of the others, but not the order of the wall, play alone against copies of the reference
+agent. They play the same deals without that sight, too. The best possible player with that sight is at least as strong
+as the agents measured here, and at least as strong as every player without it. The result is therefore a lower bound of
+the ceiling; it does not show where the ceiling is. (Seeing the order of the wall is worth several times as much, all of
+it luck.)
 """
 
 from __future__ import annotations
@@ -40,23 +43,23 @@ from mahjong_training.runtime.limits import check_settings
 
 NEVER, NEAR = "never deals in", "never deals in where that costs no distance"
 SEARCHING = ", searching"
-"""Added to either of them, for a search over it."""
+"""The suffix of a name for a search over that agent."""
 
 
 class NeverDealsIn:
-    """Plays as another agent, but never discards what somebody waits for if another discard will do.
+    """Plays like another agent, but never discards a tile that somebody waits for if another discard will do.
 
     Attributes:
-        name: that of the other agent, with "that sees".
-        tables: the engines whose views it is shown.
+        name: the name of the other agent, followed by "that sees".
+        tables: the engines whose views it may be shown.
     """
 
     def __init__(self, base: Agent, table: Engine, *, as_near: bool = False) -> None:
-        """Choose whether only discards will do that leave the hand as near to a win."""
+        """Wrap an agent at a table; with ``as_near``, only discards that keep the hand as near to a win will do."""
         self.name, self.tables, self._base, self._as_near = f"{base.name} that sees", [table], base, as_near
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose [n] as the base does, or the discard nobody waits for that the base would like best."""
+        """Return [n] the base's actions; replace a discard that deals in by the base's favourite one that does not."""
         actions = np.array(self._base.act(view, rng), np.int64)
         rows = np.flatnonzero(actions < CONCEALED_KONG)
         waited = waits_of_others(self.tables, view)[rows]
@@ -77,16 +80,16 @@ class NeverDealsIn:
         return actions
 
     def scores(self, view: View) -> Any:
-        """Return [n, 109] how much a policy as the base likes each action; None of others."""
+        """Return [n, 109] the base's score of each action if it is a policy, and None for other agents."""
         scores = getattr(self._base, "scores", None)
         return None if scores is None else scores(view)
 
 
 class SightedSearch(SearchAgent):
-    """Searches in copies of the table itself, of which only the wall is shuffled."""
+    """A search that plays on copies of the real table with all hands as they are; only the wall is shuffled."""
 
     def __init__(self, base: NeverDealsIn, table: Engine, *, rollouts: int, actions: int) -> None:
-        """Search over an agent that never deals in, which plays on in the copies as well."""
+        """Set up a search over an agent that never deals in and that also plays on in the copies."""
         super().__init__(
             rollouts=rollouts,
             actions=actions,
@@ -100,7 +103,7 @@ class SightedSearch(SearchAgent):
         self._table, self._sighted = table, base
 
     def copies(self, view: View, worlds: int, world: NDArray[np.intp], rng: np.random.Generator) -> Engine:
-        """Return [m] copies of the games that a view shows; those of the same world have the same wall."""
+        """Return [m] copies of the games that a view shows; copies in the same world have the same wall."""
         games, _ = self._table.games_of(view)
         drawn = self._table.select(np.repeat(games, worlds))
         drawn.auto_reset = False
@@ -111,7 +114,7 @@ class SightedSearch(SearchAgent):
 
 
 def shuffle_walls(engine: Engine, rng: np.random.Generator) -> None:
-    """Put what is left in the wall of each game into another order."""
+    """Shuffle the undrawn tiles of each game's wall."""
     state = engine.state
     is_left = state.undrawn(np.arange(len(state.wall)))
     lots = np.where(is_left, rng.random(state.wall.shape), 2)
@@ -121,23 +124,24 @@ def shuffle_walls(engine: Engine, rng: np.random.Generator) -> None:
 
 
 def waits_of_others(tables: Sequence[Engine], view: View) -> NDArray[np.bool_]:
-    """Return [n, 34] the kinds that complete the hand of another seat, of views of one of some tables."""
+    """Return [n, 34] the kinds that complete another seat's hand; the view must be of one of the tables."""
     for table in tables:
         try:
             games, _ = table.games_of(view)
         except ViewError:
             continue
         return np.asarray(table.hidden(games, view.own_person).waits[:, 1:].any(axis=1))
-    raise ViewError("this view was taken of none of the tables")
+    raise ViewError("this view is not of any of the tables")
 
 
 # --- The command -------------------------------------------------------------------------------------------------
 
 
 def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
-    """Measure, print, and add what was found to the file; what is known of other agents and variants stays.
+    """Measure the ceilings, print them, and add them to the file.
 
-    What is known of another agent that bore the name of one of them before goes: a policy that has been replaced.
+    The file's results for other agents and variants stay. Results for an earlier agent of the same name, such as a
+    policy that has been replaced, are removed.
     """
     check_settings(config, zero=("deals", "search_deals"))
     check_file(config.out)
@@ -162,23 +166,23 @@ def _known(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
     except (OSError, ValueError, TypeError) as error:
-        raise TrainingError(f"{path}: no ceilings that can be read ({error})") from error
+        raise TrainingError(f"{path}: cannot be read as ceilings ({error})") from error
 
 
 def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of agents, but for those of whom something is found that bear a former agent's name."""
+    """Return the known results, without those of an earlier agent that has the name of one in ``found``."""
     digests = {name.partition(", ")[0]: one["digests"] for name, one in found.items()}
     return {
         name: one
         for name, one in known.items()
-        if one.get("digests") == digests.get(name.partition(", ")[0], one.get("digests"))  # files once had none
+        if one.get("digests") == digests.get(name.partition(", ")[0], one.get("digests"))  # old files have no digests
     }
 
 
 def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
-    """Return what each agent with sight wins, and how much more than without it, by its name.
+    """Return, by the name of each agent with sight, what it wins and how much more that is than without sight.
 
-    What has been played is kept: the same command goes on with it, should this one be interrupted.
+    Finished blocks are kept, so that the same command resumes after an interruption.
     """
     luck_off = useful_weights(rules) is not None
     unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
@@ -189,7 +193,7 @@ def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
         seatings: Seatings = "turns" if way == search else "all"
         if deals:
             plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
-    ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # with sight and without
+    ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # "": without sight
     todo = dict.fromkeys((base, who, one) for base, who, every in ways for one in every)
     kept = _cache(rules, config)
 
@@ -229,7 +233,7 @@ def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
 
 
 def _cache(rules: Rules, config: CeilingsConfig) -> ResultCache:
-    """Return the cache of what is played of a variant, beside the file."""
+    """Return the cache for the blocks of a variant, which lies in the same folder as the file of ceilings."""
     digests = [[base, *agent_digests(base, make_agent(base), rules)] for base in config.bases]
     depends_on = [rules_identity(rules), digests, config.seed, config.rollouts, config.actions]
     return ResultCache(config.out.parent, "ceilings", depends_on)
@@ -241,7 +245,7 @@ def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> 
 
 
 def _seated(config: CeilingsConfig, base: str, way: str, table: Engine) -> list[Agent]:
-    """Return who sits at a table: an agent, with this sight or ("") without, and the reference agent."""
+    """Return the two agents of a table: the base, with sight in this way (without sight for ""), and the reference."""
     plain, reference = make_agent(base), reference_agent(table.rules)
     if not way:
         return [plain, reference]

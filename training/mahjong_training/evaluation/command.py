@@ -1,4 +1,4 @@
-"""``mahjong-env evaluate``: agents against each other on the same deals, from every seat."""
+"""``mahjong-env evaluate``: compare agents on the same deals, played from every seat."""
 
 from __future__ import annotations
 
@@ -43,10 +43,16 @@ def evaluate(
     *,
     agents: Sequence[Agent | str] = (),
 ) -> Evaluation:
-    """Evaluate agents; nothing is printed or written, but a blind test is recorded.
+    """Evaluate agents without printing or writing anything; only a blind test is recorded.
 
-    ``progress`` is told what is being played. ``agents``, as objects or by name, take the place of those that the
-    settings name; in several processes the objects are pickled.
+    Args:
+        config: the settings.
+        progress: called with a line that says what is being played.
+        agents: agents, as objects or by name, that replace those of the settings. With several processes, the objects
+            are pickled.
+
+    Returns:
+        The results.
     """
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
@@ -56,7 +62,7 @@ def evaluate(
 
 
 def run(config: EvaluateConfig) -> Evaluation:
-    """Evaluate, print the tables, and write the files if a folder is given, in which parts are kept until then."""
+    """Evaluate, print the tables, and write the files if a folder is given; it keeps finished parts until then."""
     plan, out = _prepare(config), config.out
     if out:
         for name in _FILES:
@@ -78,7 +84,7 @@ def run(config: EvaluateConfig) -> Evaluation:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is played, checked: by which agents, with their references, in which blocks of all line-ups."""
+    """A checked plan of an evaluation: the agents, their references, and the blocks of all line-ups."""
 
     config: EvaluateConfig
     rules: Rules
@@ -93,13 +99,13 @@ class _Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents' names, or what the user called them where names are not different."""
+        """The agents' own names; where these are not distinct, the texts by which the user named them."""
         numbered = tuple(f"{spec} #{number}" for number, spec in enumerate(self.specs, 1))
         names = tuple(getattr(agent, "name", type(agent).__name__) for agent in self.agents)
         return next((each for each in (names, self.specs) if len(set(each)) == len(each)), numbered)
 
     def who(self, block: Block) -> str:
-        """Return in words who plays a block."""
+        """Return, for a progress line, the names of the agents in a block."""
         return ": " + ", ".join(self.names[agent] for agent in block.lineup)
 
     def cache(self, out: Path | None) -> ResultCache:
@@ -108,7 +114,7 @@ class _Plan:
 
     @contextmanager
     def blind_test(self) -> Iterator[None]:
-        """Record a blind test, if it is one, before it is played and once its results are known."""
+        """If this is a blind test, record that it begins, and record that it is finished once its results are known."""
         if self.config.blind is None:
             yield
             return
@@ -127,7 +133,7 @@ def _prepare(config: EvaluateConfig) -> _Plan:
         raise TrainingError(f"--blind must be from 0 to 999,999, not {config.blind}")
     check_settings(config, zero=("blind",))
     if config.blind is not None and config.seed != EvaluateConfig.seed:
-        raise TrainingError("--blind deals from a seed of its own: leave --seed away")
+        raise TrainingError("--blind deals from a seed of its own: leave out --seed")
     if config.blind is not None:
         config = replace(config, seed=blind_seed(config.blind))
     if not config.agents:
@@ -137,7 +143,7 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if config.record is not None:
         RecordWriter(config.record).close()
     elif config.thoughts:
-        raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
+        raise TrainingError("--thoughts adds to the records: name a file for them (--record)")
     entrants = with_references(config.agents, rules) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
     if config.control_variates:
@@ -152,7 +158,7 @@ def _prepare(config: EvaluateConfig) -> _Plan:
 
 
 def _play(plan: _Plan, kept: ResultCache, progress: Callable[[str], object]) -> Evaluation:
-    """Play the blocks that are not kept, up to the look at which the result is decided."""
+    """Play the blocks that are not in the cache, up to the look at which the result is decided."""
     config = plan.config
     progress("sigma: greedy among greedy players")
     unit = sigma(plan.rules)
@@ -184,7 +190,7 @@ def _state_of(config: EvaluateConfig) -> _State:
 
 
 def _found(plan: _Plan, deals: int, played: dict[Block, Played], unit: float) -> Evaluation:
-    """Return the results of all blocks up to a number of deals."""
+    """Return the results of the blocks that have been played, up to a number of deals."""
     config, level = plan.config, confidence(plan.looks)
     parts: dict[tuple[int, ...], list[Played]] = {}
     for block, part in played.items():
@@ -210,7 +216,7 @@ def _found(plan: _Plan, deals: int, played: dict[Block, Played], unit: float) ->
 
 
 def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
-    """True if all deals are played, or all points are known as precisely as the settings ask for."""
+    """Return whether all deals are played, or all points are known as precisely as the settings ask."""
     if found.deals == config.deals:
         return True
     if config.lineups == "league":
@@ -218,6 +224,6 @@ def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
     else:
         several = (result for result in found.results if len(result.standings) > 1)
         points = [standing.points for result in several for standing in result.standings]
-    # An interval of no width is of agents that have played alike so far, which says little of the other deals.
+    # An interval of no width means that the agents have played alike so far, which says little about the other deals.
     is_narrow = config.until is None or all(0 < one.half_width <= config.until * found.sigma for one in points)
     return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))

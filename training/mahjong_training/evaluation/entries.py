@@ -1,9 +1,11 @@
-"""``mahjong-env leaderboard submit`` and ``check``: newcomers on deals that they do not know, for anybody to check.
+"""``mahjong-env leaderboard submit`` and ``check``: entries that newcomers play on unknown deals and anybody can check.
 
-All that its maker chooses is digested first: the agent, what it is made of, the rules and the number of deals. The seed
-follows from this commitment and a beacon, a text that nobody could know before, so that nothing can have been made or
-chosen for its deals. An entry holds the points of every deal and a digest of
-every block: the arithmetic can be checked by everybody, and any block played again by all who have the agent.
+Everything that the maker of an entry chooses is digested first: the agent, what it is made of, the rules and the number
+of deals. The seed follows from this commitment and from a beacon, a text that nobody could know beforehand. Nothing can
+therefore have been made or chosen for the deals of an entry.
+
+An entry holds the points of every deal and a digest of every block. Everybody can check the arithmetic, and everybody
+who has the agent can play any block again.
 """
 
 from __future__ import annotations
@@ -42,31 +44,31 @@ from mahjong_training.runtime.limits import check_settings
 from mahjong_training.seeds import entry_seed
 
 POOL: Final = ("reference", "folding?caution=2", "value", "policy")
-"""The field: copies of the first, then tables with three (or two) of them all."""
+"""The field of opponents: an entry meets copies of the first one, and mixed tables with three (or two) of them."""
 LEAST: Final = 2000
-"""Deals of each kind that the table asks for."""
+"""The number of deals of each kind that an entry needs to be shown in the table."""
 _FORMAT: Final = 3
 _BLOCK: Final = 25
-"""Deals of a block, the least that is played again."""
+"""The number of deals in a block, the smallest unit that can be played again."""
 _COMMITTED: Final = ("agent", "digests", "variant", "version", "knobs", "deals")
-_NOT_WHOLE: Final = "it has not all blocks of deals that are played for an entry, each once"
+_NOT_WHOLE: Final = "it does not have all blocks of deals that are played for an entry, each once"
 _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
 
 
 def submit(config: SubmitConfig) -> dict[str, Any]:
-    """Fix what the agent is made of, draw the seed, play, and write the entry."""
+    """Commit to the agent and the settings, draw the seed, play, and write the entry."""
     check_settings(config)
     rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
     if config.beacon is not None and not config.beacon.strip():
-        raise TrainingError("--beacon is a text that somebody else chose, not an empty one; without it one is drawn")
+        raise TrainingError("--beacon is a text that somebody else chose, not an empty one; leave it out to draw one")
     if rules.seats < rules.people:
         raise TrainingError("entries are of tables at which everybody plays every hand")
     if not config.commit:
         check_file(out)
     if out.exists():
-        raise TrainingError(f"{out}: there is an entry of this name; an agent that has changed takes another --name")
+        raise TrainingError(f"{out}: there is an entry of this name; give an agent that has changed another --name")
     spec = sealed(config.agent)
-    unknown = TrainingError(f"{config.agent}: its files cannot be read, so that nobody could say what has played")
+    unknown = TrainingError(f"{config.agent}: its files cannot be read, so that nobody can check which agent played")
     if "" in named_digests(spec, rules):
         raise unknown
     agents = {one: make_agent(one) for one in (spec, *POOL)}
@@ -90,13 +92,13 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     entry["commitment"] = commitment_of(entry)
     print(f"commitment: {entry['commitment']}", flush=True)
     if config.commit:
-        print("hand it in before the beacon is known; then give the same command --beacon TEXT in place of --commit")
+        print("hand it in before the beacon is known; then run this command with --beacon TEXT in place of --commit")
         return {name: entry[name] for name in ("commitment", *_COMMITTED)}
     entry["seed"] = seed_of(entry)
     contests = contests_of(rules, agents, spec, config.deals)
     with alone_in(config.out):
         kept = config.out / f".{_file_name(config)}" if config.beacon is not None else None
-        said = f"what was played is kept in {kept}: the same command goes on with it" if kept else ""
+        said = f"finished parts are kept in {kept}: run the same command again to resume" if kept else ""
         with saying_what_is_kept(lambda: said) as progress:
             played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
             entry["contests"] = [described(one, parts) for one, parts in played]
@@ -108,21 +110,21 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
 
 
 def check(config: CheckEntryConfig) -> dict[str, Any]:
-    """Check an entry, and play some of its blocks again if the agent is here; print what was found.
+    """Check an entry, play some of its blocks again if the agent is available, and print the result.
 
-    A program that an entry names runs only if --agent names it as well: the entry may be a stranger's.
+    A program that an entry names is run only if --agent names it as well, as the entry may be a stranger's.
 
     Raises:
-        TrainingError: something in it is not as it says.
+        TrainingError: something in the entry is not as it says.
     """
     check_settings(config)
     rules, entry = read_entry(config.entry)
     print(f"{said_of(rules, entry)}\nits seed follows from its digest and its beacon, its numbers from its deals")
     if config.agent is None and any(KIND.is_command(name) for name in re.findall(r"([\w-]+):", entry["agent"])):
-        print("its agent is a program, and only one that --agent names is run: nothing was played again")
+        print("its agent is a program, which is run only if --agent names it: nothing was played again")
         return entry
     spec = sealed(config.agent or entry["agent"])
-    if not set(found := named_digests(spec, rules)) <= set(entry["digests"]):  # before anything of it runs
+    if not set(found := named_digests(spec, rules)) <= set(entry["digests"]):  # before any of its code runs
         raise _another(config, entry, found)
     try:
         agents = {one: make_agent(one) for one in (spec, *POOL)}
@@ -135,8 +137,8 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
         raise _another(config, entry, found)
     if former := replaced(entry["field"], field_of(agents, rules)):
         raise TrainingError(
-            f"{config.entry}: {', '.join(former)} of its field is another agent here; play it again with the "
-            f"mahjong_env that it is by ({entry['mahjong_env']}, {entry['date']})"
+            f"{config.entry}: {', '.join(former)} of its field is another agent here; check it with the "
+            f"mahjong_env that wrote it ({entry['mahjong_env']}, {entry['date']})"
         )
     every = contests_of(rules, agents, spec, entry["deals"])
     if [len(one.blocks) for one in every] != [len(one["blocks"]) for one in entry["contests"]]:
@@ -154,8 +156,8 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
             np.allclose(there[name], kept[name], atol=1e-6) for name in ("points", "with_luck")
         ):
             raise TrainingError(
-                f"{config.entry}: {one}, deals {kept['first']} to {kept['last'] - 1}, was played again and came out "
-                f"otherwise; the entry is by mahjong_env {entry['mahjong_env']}, this is {__version__}"
+                f"{config.entry}: {one}, deals {kept['first']} to {kept['last'] - 1}, was played again with another "
+                f"result; the entry is by mahjong_env {entry['mahjong_env']}, this is {__version__}"
             )
     print(f"{len(again)} of {len(places)} blocks were played again, and came out the same")
     return entry
@@ -167,15 +169,18 @@ def _another(config: CheckEntryConfig, entry: Mapping[str, Any], found: Sequence
 
 
 def field_of(agents: Mapping[str, Agent], rules: Rules) -> dict[str, list[str]]:
-    """Return what the choices of everybody in the field come from, see `agent_digests`."""
+    """Return the digests of every agent in the field; see `agent_digests`."""
     return {one: agent_digests(one, agents[one], rules) for one in POOL}
 
 
 def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
-    """Return the rules and all that an entry says, whose digest, seed and numbers follow from the rest of it.
+    """Read an entry, and check that its digest, seed and numbers follow from the rest of it.
+
+    Returns:
+        The rules, and everything in the entry.
 
     Raises:
-        TrainingError: they do not, deals are missing or there twice, or it is something else.
+        TrainingError: these do not follow, deals are missing or there twice, or the file is not an entry.
     """
     try:
         entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -191,9 +196,9 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
         texts = [entry[name] for name in ("agent", "date", "mahjong_env", *(["beacon"] if entry["beacon"] else []))]
         texts += [*entry["digests"], *chain.from_iterable(entry["field"][one] for one in POOL)]
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
-            raise ValueError("what is a line of text there is none")
+            raise ValueError("a value that must be a line of text is something else")
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
-        raise TrainingError(f"{path}: no entry that can be read ({error!r})") from error
+        raise TrainingError(f"{path}: cannot be read as an entry ({error!r})") from error
     if wrong:
         raise TrainingError(f"{path}: not what follows from the rest of the entry: {', '.join(wrong)}")
     if not is_whole:
@@ -202,12 +207,12 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
 
 
 def _is_alike(one: Estimate, other: Estimate) -> bool:
-    """Return whether two estimates are the same: another processor or scipy may give other last bits."""
+    """Return whether two estimates agree except for their last bits, which depend on the processor and on scipy."""
     return bool(np.allclose(astuple(one), astuple(other), rtol=1e-9, atol=1e-12))
 
 
 def _is_whole(rules: Rules, contests: Sequence[Mapping[str, Any]], deals: int) -> bool:
-    """Return whether contests are those of an entry, and have each of its deals once, in order."""
+    """Return whether these are the contests of an entry, with each of its deals once and in order."""
     anybody = RandomAgent()
     every = contests_of(rules, {"newcomer": anybody} | dict.fromkeys(POOL, anybody), "newcomer", deals)
     if [list(one.agents[1:]) for one in every] != [one["against"] for one in contests]:
@@ -225,7 +230,7 @@ def _is_whole(rules: Rules, contests: Sequence[Mapping[str, Any]], deals: int) -
 
 
 def write_page(config: PageConfig) -> None:
-    """Write the tables of a page anew."""
+    """Rewrite the tables of the leaderboard page."""
     text = page(config)
     standing.write_page(config.page, text)
     standing.write_pictures(config.page.parent, Kept.read(config.kept).rows)
@@ -233,10 +238,10 @@ def write_page(config: PageConfig) -> None:
 
 
 def page(config: PageConfig) -> str:
-    """Return the tables of kept standings, and behind them entries that the table takes, the newest first.
+    """Return the tables of the kept standings, followed by the table of qualifying entries, the newest first.
 
     Raises:
-        TrainingError: there are no standings, or an entry is not what it says, see `read_entry`.
+        TrainingError: there are no standings, or an entry is not as it says; see `read_entry`.
     """
     if not config.kept.is_file():
         raise TrainingError(f"{config.kept}: there are no standings")
@@ -264,35 +269,35 @@ def _in_a_cell(text: str) -> str:
 
 
 def sealed(agent: str) -> str:
-    """Return the text of an agent as it is measured: in a process of its own, as programs are anyway."""
+    """Return the text that makes an agent run in a process of its own, as external programs already do."""
     return agent if agent.startswith((PREFIX, "command:")) else f"{PREFIX}{agent}"
 
 
 def commitment_of(entry: Mapping[str, Any]) -> str:
-    """Return the digest of all that the maker of an entry chooses, which is handed in before the beacon is known."""
+    """Return the digest of all that an entry's maker chooses, which is handed in before the beacon is known."""
     return _sha256(json.dumps({name: entry[name] for name in _COMMITTED}, sort_keys=True).encode())
 
 
 def seed_of(entry: Mapping[str, Any]) -> int:
-    """Return the seed of an entry, which follows from its commitment and its beacon."""
+    """Return the seed of an entry, which follows from its commitment and its beacon alone."""
     return entry_seed(_sha256(json.dumps([commitment_of(entry), entry["beacon"]]).encode()))
 
 
 def digest_of(entry: Mapping[str, Any]) -> str:
-    """Return the digest of all else that an entry says."""
+    """Return the digest of an entry, taken over everything in it except the digest itself."""
     rest = {name: value for name, value in entry.items() if name != "digest"}
     return _sha256(json.dumps(json.loads(plain_json(rest)), sort_keys=True).encode())
 
 
 def contests_of(rules: Rules, agents: Mapping[str, Agent], spec: str, deals: int) -> list[Contest]:
-    """Return what a newcomer plays: each deal once, so that it cannot remember what it saw from another seat."""
+    """Return the contests of a newcomer; it plays each deal once, so that it cannot remember it from another seat."""
     copies = [POOL[0]] * (rules.people - 1)
     duel = Contest.of(rules, agents, [spec, *copies], range(deals), "turns", most=_BLOCK)
     return [duel, *mixed(rules, agents, spec, POOL, range(deals, 2 * deals), seatings="turns", most=_BLOCK)]
 
 
 def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
-    """Return what an entry says of a contest: of each block the points of the newcomer by deal, and a digest of all."""
+    """Return a contest's part of an entry: for each block, the newcomer's points by deal and a digest of all points."""
     blocks = []
     for block, part in zip(contest.blocks, parts, strict=True):
         who = seated(block.lineup, np.arange(block.first, block.last), block.seatings)
@@ -305,7 +310,7 @@ def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
 
 
 def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newcomer's points a hand in sigma, against copies of the reference agent and at mixed tables."""
+    """Return the newcomer's sigma a hand, against copies of the reference agent and at mixed tables."""
     found = {}
     for name, of in (("points", contests[:1]), ("mixed", contests[1:])):
         for key, what in ((name, "points"), (f"{name}_with_luck", "with_luck")):
@@ -315,7 +320,7 @@ def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, A
 
 
 def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
-    """Return an entry in words."""
+    """Return a summary of an entry for the terminal."""
     against, at_mixed = (estimate(entry[name]).text(3, sign="+") for name in ("points", "mixed"))
     luck = ", ".join(f"{entry[f'{name}_with_luck']['mean']:+.3f}" for name in ("points", "mixed"))
     who = "from outside" if entry["beacon_was_given"] else "drawn by this command"
@@ -328,7 +333,7 @@ def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
 
 def _check_name(name: str) -> None:
     if not any(map(str.isalnum, name)) or not all(letter.isalnum() or letter in "-_." for letter in name):
-        raise TrainingError(f"--name is of letters, digits and -_., not {name!r}")
+        raise TrainingError(f"--name may have letters, digits and -_. only, not {name!r}")
 
 
 def _file_name(config: SubmitConfig) -> str:

@@ -1,6 +1,6 @@
-"""Means of clustered results with their confidence intervals, and stopping a comparison early.
+"""Means of clustered results with their confidence intervals, and early stopping of comparisons.
 
-How often the intervals hold the truth stands in docs/research/evaluation.md.
+docs/research/evaluation.md says how often the intervals contain the true value.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from numpy.typing import NDArray
 from mahjong_env import MissingExtraError
 
 FEWEST: Final = 30
-"""Deals that an interval takes: with 20 as skewed as in Wuhan it would hold the truth in 93 of 100, with 10 in 83."""
-_ROUNDING: Final = 1e-9  # a spread smaller than this share of another one
+"""The fewest deals for an interval.
+
+With 20 deals as skewed as Wuhan's an interval would contain the true mean in 93 of 100 cases, with 10 in 83.
+"""
+_ROUNDING: Final = 1e-9  # a spread that is a smaller share of another one than this counts as zero
 _QUARTILE: Final = NormalDist().inv_cdf(0.75)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its interval, of 95 % if nothing else is said; infinite where there are too few deals for one."""
+    """A mean and its interval, of 95 % unless stated otherwise, and infinite where there are too few deals for one."""
 
     mean: float
     low: float
@@ -35,27 +38,27 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """The longer side of the interval: mean ± half_width holds all of it, and more if it is skewed."""
+        """The longer side of the interval: mean ± half_width contains all of it, and more if it is skewed."""
         return max(self.mean - self.low, self.high - self.mean)
 
     @property
     def is_clear_of_zero(self) -> bool:
-        """True if the interval does not contain 0."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def over(self, unit: float) -> Estimate:
-        """Return the same in another unit, which is so much of this one."""
+        """Return the estimate in another unit, given the size of that unit in the present one."""
         return Estimate(self.mean / unit, self.low / unit, self.high / unit)
 
     def text(self, decimals: int, unit: float = 1.0, sign: str = "") -> str:
-        """Return "mean ± half_width" in a unit, or "mean ± ?" where there is no interval; ``sign="+"`` shows a plus."""
+        """Return "mean ± half_width", or "mean ± ?" without an interval, in a unit; ``sign="+"`` shows a plus sign."""
         mean = f"{round(self.mean / unit, decimals) + 0.0:{sign}.{decimals}f}"  # no negative zero
         half = self.half_width / unit
         return f"{mean} ± {half:.{decimals}f}" if np.isfinite(half) else f"{mean} ± ?"
 
 
 def plain_json(data: Any, indent: int = 1) -> str:
-    """Return data and estimates as JSON, which has no infinite numbers: ends of intervals that are none are null."""
+    """Return data and estimates as JSON; infinite numbers, which JSON does not have, become null."""
     return json.dumps(_finite(data), indent=indent, ensure_ascii=False)
 
 
@@ -70,17 +73,20 @@ def _finite(data: Any) -> Any:
 
 
 def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) -> Estimate:
-    """Estimate a total per count from independent clusters.
+    """Estimate a ratio, such as points per hand, from independent clusters.
 
-    One deal, with all the orders of seats in which it was played, is a cluster: its hands have the same tiles and are
-    anything but independent. The interval is that of the mean of the cluster residuals ``total - mean * count`` (exact
-    for clusters of equal counts, else the usual linearisation of a ratio), see `interval`.
+    One deal, with all the orders of seats in which it was played, is a cluster: its hands share their tiles and are
+    far from independent. The interval is that of the mean of the cluster residuals ``total - mean * count`` (exact for
+    clusters of equal counts, otherwise the usual linearisation of a ratio); see `interval`.
 
     Args:
-        totals: [clusters] what was counted in each cluster: points, wins.
-        counts: [clusters] hands in each cluster, or what else the total is shared out among; with fewer than `FEWEST`
-            clusters that have any the interval is infinite.
-        confidence: of the interval; higher where it is one of several, see `confidence`.
+        totals: [clusters] the total of each cluster, such as its points or wins.
+        counts: [clusters] the number of hands in each cluster, or whatever else the totals are divided by. With fewer
+            than `FEWEST` clusters that have any, the interval is infinite.
+        confidence: the confidence of the interval; higher where it is one of several, see `confidence`.
+
+    Returns:
+        The sum of the totals divided by the sum of the counts, with its interval.
     """
     mean = float(totals.sum() / counts.sum())
     if np.count_nonzero(counts) < FEWEST:
@@ -90,17 +96,25 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
 
 
 def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lower and the upper ends [...] of intervals of the means of values [..., n], n at least `FEWEST`.
+    """Return intervals of the means of skewed values, as their lower and upper ends [...].
 
-    Points of deals are skewed: a few great hands make much of the mean, and Student's t misses it far more often on
-    their side. So its quantiles q are bent by the cubic transformation of Hall (On the removal of skewness by
-    transformation, 1992): with S the studentised mean, a the skewness over sqrt(n) and h the inverse of
-    S + a S²/3 + a² S³/27 + a/6, which is nearly symmetric, the mean lies between those of h(-q) and h(q).
+    The points of deals are skewed: a few valuable hands make up much of the mean, and Student's t misses the true mean
+    far more often on their side. Its quantiles q are therefore bent by the cubic transformation of Hall (On the removal
+    of skewness by transformation, 1992). Let S be the studentised mean, a the skewness over sqrt(n), and h the inverse
+    of S + a S²/3 + a² S³/27 + a/6, which is nearly symmetric. The true mean then lies between the means that belong to
+    h(-q) and h(q).
 
-    Skewness that rests on a single value is not counted: points less luck have heavy tails on both sides, and one great
-    deal more on one of them would pass for skewness. Where two agents play alike in nearly all deals, a few make the
-    whole difference, and that these are of one sign by chance must not pass for certainty: of skewness, that end of its
-    interval of 50 % counts that is nearer to 0, and q has as many degrees of freedom as the variance has (`_freedom`).
+    Two precautions keep chance from passing for skewness or for certainty:
+
+    - Skewness that rests on a single value is not counted. Points less luck have heavy tails on both sides, and one
+      more extreme deal on one side would look like skewness.
+    - Where two agents play alike in nearly all deals, the few others make the whole difference, and these may have the
+      same sign by chance. So only that end of the skewness's own 50 % interval counts that is nearer to 0, and q has
+      the degrees of freedom of the variance (`_freedom`).
+
+    Args:
+        values: [..., n] values, with n at least `FEWEST`.
+        confidence: the confidence of the intervals.
     """
     n = values.shape[-1]
     mean = values.mean(axis=-1)
@@ -112,7 +126,7 @@ def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np
 
 
 def _unbent(y: NDArray[np.float64], bend: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return s [...] with s + bend s² / 3 + bend² s³ / 27 + bend / 6 = y; it is 3 / bend (root - 1), also at 0."""
+    """Return the s [...] for which s + bend s² / 3 + bend² s³ / 27 + bend / 6 = y; ``bend`` may be 0."""
     moved = y - bend / 6
     root = np.cbrt(1 + bend * moved)
     return 3 * moved / (root**2 + root + 1)
@@ -121,16 +135,16 @@ def _unbent(y: NDArray[np.float64], bend: NDArray[np.float64]) -> NDArray[np.flo
 def _freedom(z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return [...] the degrees of freedom of the variance of standardised [..., n] values, n - 1 at most.
 
-    Of normal values these are n - 1; in general twice the squared variance over the variance of its estimate, which
-    follows from the kurtosis (O'Neill, Some useful moment results in sampling problems, 2014). Of k values among many
-    zeros they are about 2 k.
+    For normal values this is n - 1. In general it is twice the squared variance over the variance of its estimate,
+    which follows from the kurtosis (O'Neill, Some useful moment results in sampling problems, 2014). For k values among
+    many zeros it is about 2 k.
     """
     n = z.shape[-1]
     return np.minimum(2 * n / np.maximum((z**4).mean(axis=-1) - (n - 3) / (n - 1), 2 * n / (n - 1)), n - 1)
 
 
 def _skewness(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return [...] the skewness of standardised [..., n] values as far as it is sure; without the greatest if less."""
+    """Return [...] a cautious skewness of standardised [..., n] values, no greater than without the largest value."""
     n = z.shape[-1]
     greatest = np.abs(z).argmax(axis=-1)[..., None]
     rest = _standardised(z[np.arange(n) != greatest].reshape(*z.shape[:-1], n - 1), _ROUNDING * np.abs(z).max(axis=-1))
@@ -141,17 +155,20 @@ def _skewness(z: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _standardised(values: NDArray[Any], least: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
-    """Return [..., n] values with mean 0 and spread 1; zeros where their spread is no more than the least [...]."""
+    """Return [..., n] values scaled to mean 0 and spread 1, or zeros where their spread does not exceed ``least``."""
     away = values - values.mean(axis=-1, keepdims=True)
     spread = np.sqrt((away**2).mean(axis=-1))
     return away / np.where(spread > least, spread, np.inf)[..., None]
 
 
 def weighted(estimates: Sequence[tuple[float, Estimate]]) -> Estimate:
-    """Return the weighted sum of independent estimates, by weights from 0 on.
+    """Return the weighted sum of independent estimates.
 
-    Its interval is that of Zou and Donner (2008), who recover variances from the limits of the parts; of one estimate
-    with weight 1 it is the estimate.
+    The interval is that of Zou and Donner (2008), who recover variances from the limits of the parts. For a single
+    estimate with weight 1 the result is that estimate.
+
+    Args:
+        estimates: pairs of a weight, from 0, and an estimate.
     """
     mean = sum(weight * one.mean for weight, one in estimates)
     below, above = (
@@ -166,7 +183,7 @@ def weighted(estimates: Sequence[tuple[float, Estimate]]) -> Estimate:
 
 @cache
 def student_t(freedom: int, confidence: float) -> float:
-    """Return how many errors an interval of this confidence reaches to either side, by Student's t."""
+    """Return how many standard errors an interval extends to either side by Student's t, at this confidence."""
     return float(_t_quantile(freedom, confidence))
 
 
@@ -183,13 +200,13 @@ def _scipy(module: str) -> Any:
 
 # --- Stopping early --------------------------------------------------------------------------------------------------
 
-_FIRST_LOOK: Final = 16  # after a 16th of the deals; the next ones come after sqrt(2) times as many each
-_FEWEST_TO_LOOK: Final = 100  # with fewer, skewed points have intervals that miss too often at so high confidences
+_FIRST_LOOK: Final = 16  # the first look comes after a 16th of the deals, each further one after sqrt(2) times as many
+_FEWEST_TO_LOOK: Final = 100  # with fewer deals, intervals of skewed points miss too often at such high confidences
 _NODES: Final = 80
 
 
 def looks(deals: int) -> tuple[int, ...]:
-    """Return after how many deals one looks, at most nine times; the last time after all of them."""
+    """Return the numbers of deals after which to look at a result: at most nine looks, the last after all deals."""
     planned = [ceil(deals / sqrt(2) ** number) for number in range(9)]
     planned = [number for number in planned if number >= max(_FEWEST_TO_LOOK, deals / _FIRST_LOOK)]
     return tuple(sorted(set(planned))) or (deals,)
@@ -197,11 +214,14 @@ def looks(deals: int) -> tuple[int, ...]:
 
 @cache
 def confidence(planned: Sequence[int]) -> float:
-    """Return the confidence of each interval, so that those of all planned looks (ascending) hold together with 95 %.
+    """Return the confidence of the interval at each look, such that the intervals of all looks hold jointly with 95 %.
 
-    These are repeated confidence intervals (Jennison and Turnbull, 1984) with Pocock's boundary (1977), the same at
-    every look: they hold at whichever look one stops, for whatever reason. The boundary is found by the recursion of
-    Armitage, McPherson and Rowe (1969).
+    These are repeated confidence intervals (Jennison and Turnbull, 1984) with Pocock's boundary (1977), which is the
+    same at every look. They hold at whichever look a comparison stops, for whatever reason. The boundary is found by
+    the recursion of Armitage, McPherson and Rowe (1969).
+
+    Args:
+        planned: the numbers of deals at the planned looks, ascending; see `looks`.
     """
     if len(planned) == 1:
         return 0.95
@@ -210,7 +230,7 @@ def confidence(planned: Sequence[int]) -> float:
 
 
 def _inside(planned: Sequence[int], bound: float) -> float:
-    """Return the chance that a standardised sum is within the bound at every look, if its mean is 0."""
+    """Return the probability that a standardised sum with mean 0 is within the bound at every look."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     at = np.asarray(planned, np.float64) / planned[-1]
     density, before = None, np.zeros(1)

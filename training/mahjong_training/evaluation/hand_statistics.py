@@ -1,6 +1,6 @@
-"""Counters of how hands are played, and the columns of the report that are made of them.
+"""Counters of how hands are played, and the report columns computed from them.
 
-A new column is a line of `THEMES`, and the counter that it names in `HandStatistics`; all tables and files follow.
+To add a column, add a line to `THEMES` and the counter that it names to `HandStatistics`; all tables and files follow.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ MELDS: Final[Mapping[str, MeldType]] = {
 class Column(NamedTuple):
     """A column of the report: a total over hands, divided by the number of hands or by another total."""
 
-    name: str  # in files; the page shows it with spaces
-    total: str  # the counter that is added up, or several with "*" between them: their product in each hand
-    per: str = ""  # the one that it is divided by; "": hands
-    heading: str = ""  # on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page
-    unit: Literal["points", "share", "number"] = "number"  # points are shown in sigma as well, shares in per cent
+    name: str  # the name in files; the page shows it with spaces
+    total: str  # the counter that is summed, or several joined by "*", whose product in each hand is summed
+    per: str = ""  # the counter that the sum is divided by; "" is the number of hands
+    heading: str = ""  # on the terminal; "" hides the column there. Columns of `MAIN` have the same heading on the page
+    unit: Literal["points", "share", "number"] = "number"  # points are also shown in sigma, shares in per cent
 
 
 MAIN: Final = "Points and wins"
-"""The theme of the columns that every report shows; those of the others are shown with --details, and in files."""
+"""The theme whose columns every report shows; columns of other themes appear with --details and in files."""
 _OF_PROGRAMS: Final = "Programs"
-"""The theme of what is counted only where an agent is a program (`mahjong_agents.bots`), by who asks it."""
+"""The theme of what is counted only where an agent is a program (`mahjong_agents.bots`), by the code that asks it."""
 THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
     MAIN: (
         Column("points", "points", heading="points", unit="points"),
@@ -93,22 +93,23 @@ THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
     _OF_PROGRAMS: (Column("failed_decisions", "failures"),),
 }
 _OF_SEATS: Final = ("Tenpai", "Melds", "Claims and what came of them")
-"""Themes of what is counted only where seats are persons."""
+"""The themes that are counted only where seats and persons are the same."""
 _COUNTS: Final = "counts."
 
 
 @dataclass(frozen=True)
 class Played:
-    """The outcome of B games, by person (P).
+    """The outcome of B games with P persons each.
 
     Attributes:
-        hands, draws: [B] hands that were played, and drawn.
-        points: [B, P] points won.
-        wins, self_draws: [B, P] hands won, and won by self-draw.
+        hands, draws: [B] the number of hands played, and of drawn hands among them.
+        points: [B, P] points won by each person.
+        wins, self_draws: [B, P] hands won, and hands won by self-draw.
         deal_ins: [B, P] hands in which the person gave the winning tile.
-        counts: [B, P] arrays by name, see `HandStatistics`.
-        rows: [B, R] rows scored by the hand that won.
-        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; or none.
+        counts: arrays [B, P] by name; see `HandStatistics`.
+        rows: [B, R] how often a winning hand scored each of the R rows of the variant.
+        records: the records of the games as bytes (lines of `mahjong_env.records`, in the order in which the games
+            ended); empty where nothing was recorded.
     """
 
     hands: NDArray[np.int64]
@@ -122,39 +123,39 @@ class Played:
     records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays by name, for a file."""
+        """Return all fields as arrays by name, for storing in a file."""
         own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
         return own | {_COUNTS + name: array for name, array in self.counts.items()}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
-        """Rebuild games from `arrays`; a KeyError if something is missing."""
+        """Rebuild the outcome from `arrays`; a KeyError if one is missing."""
         counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
         return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
 
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
-        """Return several parts as one, in order."""
+        """Return several parts joined into one, in order."""
         arrays = [part.arrays() for part in parts]
         return cls.of_arrays({name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]})
 
 
 class HandStatistics:
-    """Counts while B games of one hand each are played.
+    """Counters that are updated while B games of one hand each are played.
 
-    A person's turn is the number of its discards: it wins in turn t if it has discarded t - 1 tiles, and is tenpai from
-    turn t if it was so for the first time after its t-th discard (or earlier, after a claim that needed none).
+    Turns are numbered by a person's discards. A person wins in turn t after t - 1 discards, and is tenpai from turn t
+    if it first was so after its t-th discard (or earlier, after a claim that needed no discard).
 
-    Where people take turns in sitting out, seats are not persons: then nothing is counted of tenpai, melds and claims.
+    Where people take turns sitting out, seats and persons differ, and tenpai, melds and claims are not counted.
 
     Attributes:
-        counts: [B, P] arrays by the names that `THEMES` refers to. ``tenpais``: whether the person was ever one tile
-            away from a complete shape; ``claimed``: whether it has claimed a tile for a meld.
-        rows: [B, R] how often the hand that won scored each row of the variant, in the order of `Rules.rows`.
+        counts: arrays [B, P] by the names that `THEMES` uses. ``tenpais`` is 1 if the person was ever one tile away
+            from a complete shape, ``claimed`` if it has claimed a tile for a meld.
+        rows: [B, R] how often the winning hand scored each row of the variant, in the order of `Rules.rows`.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Begin with freshly dealt games."""
+        """Set all counters to 0 for freshly dealt games."""
         self._engine = engine
         self._seats_are_people = engine.rules.people == engine.rules.seats
         shape = (engine.num_games, engine.num_people)
@@ -174,7 +175,7 @@ class HandStatistics:
     def add(
         self, games: NDArray[np.intp], seats: NDArray[np.int8], actions: NDArray[np.int64], step: StepResult
     ) -> None:
-        """Count the result of a step of games [n], in which the seats [n] chose the actions [n]."""
+        """Count the result of a step of the games [n], in which the seats [n] chose the actions [n]."""
         discards = actions < _NUM_DISCARDS
         self.counts["discards"][games[discards], seats[discards]] += 1
         if self._seats_are_people:
@@ -198,7 +199,7 @@ class HandStatistics:
         counts["claim_turns"][game[first], people[first]] = counts["discards"][game[first], people[first]] + 1
 
     def _add_kongs(self, games: NDArray[np.intp], step: StepResult) -> None:
-        """Count payments without a win: those for kongs, or for what the variant pays like them."""
+        """Count payments outside wins: those for kongs, and for anything else that the variant pays in the same way."""
         paid = step.rewards.astype(np.int64)
         ended = step.outcome
         if len(ended):
@@ -238,7 +239,7 @@ class HandStatistics:
         counts["lost_to_discards_of_others"][at] += others[given]
 
     def end(self) -> None:
-        """Count what is known once every game is over."""
+        """Count what is known only once every game is over."""
         counts = self.counts
         if not self._seats_are_people:
             return

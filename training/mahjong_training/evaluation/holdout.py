@@ -1,8 +1,8 @@
-"""Blind tests: deals that nothing else is played on, each of them once for the same agents.
+"""Blind tests: deals that are used for nothing else, and that the same agents play only once.
 
-An agent that was kept because it did best of many on some deals has been fitted to those deals. The deals of
-a blind test come from seeds that no option reaches (`mahjong_training.seeds`), and a file of lines of JSON,
-`blind_tests.jsonl` in the current folder, says which agents have seen which of them: commit it with the results.
+If you try many agents on some deals and keep the best, you have fitted it to those deals. A blind test deals from seeds
+that no option reaches (`mahjong_training.seeds`). The file `blind_tests.jsonl` in the current folder, of JSON lines,
+records which agents have played which test; commit it with the results.
 """
 
 from __future__ import annotations
@@ -25,11 +25,16 @@ BEGUN, FINISHED = "begun", "finished"
 class BlindTest:
     """One blind test of some agents.
 
-    Two agents are the same if their names are, or if their choices come from the same files: neither a new name for a
-    policy nor a change in the source of this package makes another agent. A test was played by the same agents if each
-    of its agents was among those of then, and each of those is among its own.
+    Two agents count as the same if they have the same name, or if their choices come from the same files. So neither a
+    new name for a policy nor a change in the source of this package makes a new agent. Two tests are of the same agents
+    if each agent of the one is the same as some agent of the other, and the other way round.
 
-    ``agents`` are their names; ``digests`` (`mahjong_training.runtime.digests`) are empty where nothing is known.
+    Attributes:
+        number: the number of the test, which determines its deals.
+        rules: the rules to play by.
+        agents: the names of the agents.
+        digests: the digests of each agent (`mahjong_training.runtime.digests`), empty where nothing is known.
+        ledger: the file in which tests are recorded.
     """
 
     number: int
@@ -39,22 +44,28 @@ class BlindTest:
     ledger: Path = LEDGER
 
     def begin(self, *, again: bool = False) -> None:
-        """Record that the test begins (again, although these agents have played it).
+        """Record that the test begins.
 
-        A BlindSeedError if the same agents have finished it; one that was interrupted may be gone on with.
+        A test that was interrupted may be resumed.
+
+        Args:
+            again: whether to allow a test that the same agents have already finished.
+
+        Raises:
+            BlindSeedError: the same agents have already finished the test.
         """
         before = [line for line in self._lines() if line["state"] == FINISHED and self._is_same(line)]
         if before and not again:
             agents = ", ".join(before[-1]["agents"])
             raise BlindSeedError(
                 f"--blind {self.number} was played in {self.rules.name} by {agents} on {before[-1]['date']} "
-                f"({self.ledger}): what is chosen by a blind test that was seen is not blind. Use another number, "
-                "or --blind-again, and say so"
+                f"({self.ledger}): a test whose results have been seen is no longer blind. Use another number, "
+                "or --blind-again, and say so where you report it"
             )
         self._write(self._line(BEGUN) | ({"again": True} if before else {}))
 
     def finish(self) -> None:
-        """Record that the results were seen."""
+        """Record that the test is finished and its results are known."""
         self._write(self._line(FINISHED))
 
     def _line(self, state: str) -> dict[str, Any]:
@@ -103,6 +114,6 @@ class BlindTest:
 
 
 def _are_same(one: tuple[str, list[str]], other: tuple[str, list[str]]) -> bool:
-    """Whether two agents are the same, by their names or by their files; files that cannot be read say nothing."""
+    """Return whether two agents have the same name or the same files; files that cannot be read do not count."""
     (name, files), (other_name, other_files) = one, other
     return name == other_name or (files == other_files and bool(files) and "" not in files)

@@ -1,8 +1,8 @@
-"""``mahjong-env leaderboard``: every level against every other one, on every variant.
+"""``mahjong-env leaderboard``: every level against every other level, in every variant.
 
-A row says what an agent brings, alone against copies of each level, on deals that are always the same. It depends on
-nothing but the agent and the levels, which never change (`mahjong_agents.levels`): an agent that is added gets a row
-that can be compared with all the others.
+A row shows what an agent wins alone against copies of each level, on deals that are always the same. It depends only on
+the agent and the levels, and the levels never change (`mahjong_agents.levels`). The row of an agent that is added later
+can therefore be compared with all the others.
 """
 
 from __future__ import annotations
@@ -45,37 +45,37 @@ _MATCH: Final = "match"
 
 @dataclass(frozen=True)
 class Table:
-    """The leaderboard of one variant: for each agent, what it brings against copies of each level but itself."""
+    """The leaderboard of one variant: what each agent wins against copies of every level except itself."""
 
     rules: Rules
     sigma: float
     levels: tuple[str, ...]
     rows: dict[str, dict[str, Standing]]
     payoffs: Payoffs | None
-    """Of the levels that are rows as well, if these are at least two."""
+    """The pay-off matrix of the levels, if there are at least two of them and duels were played."""
     mixed: Mapping[str, Estimate] = field(default_factory=dict)
-    """Points a hand at mixed tables."""
+    """Points a hand at mixed tables, by agent."""
     places: Mapping[str, tuple[Estimate, ...]] = field(default_factory=dict)
-    """Shares of places in matches there, and the mean place."""
+    """Shares of the places in whole matches at mixed tables, and behind them the mean place, by agent."""
     ratings: Mapping[str, float] = field(default_factory=dict)
-    """By openskill, if that is installed."""
+    """Openskill ratings by agent; empty if openskill is not installed."""
 
     @cached_property
     def overall(self) -> dict[str, dict[str, Any]]:
-        """What the whole matrix says of each level, see `Payoffs.summary`."""
+        """The summary of the pay-off matrix for each level; see `Payoffs.summary`."""
         return {} if self.payoffs is None else self.payoffs.summary()
 
     @property
     def mark(self) -> str:
-        """The `reference_agent`, which is always played against."""
+        """The name of the `reference_agent`, against which every agent plays."""
         return reference_agent(self.rules).name
 
     def cell(self, agent: str, level: str) -> str:
-        """Return the points of an agent against copies of a level, in sigma, bold if they are clear of zero."""
+        """Return the sigma a hand of an agent against copies of a level, in bold if clear of zero."""
         return cell(self.rows[agent][level].points.over(self.sigma)) if level in self.rows[agent] else "0"
 
     def kept(self, agent: str, config: LeaderboardConfig) -> dict[str, Any]:
-        """Return what is kept of an agent, see `mahjong_training.evaluation.standing.Rows`."""
+        """Return the row of an agent in the standings; see `mahjong_training.evaluation.standing.Rows`."""
         how = provenance(self.rules, seed=config.seed)
         found: dict[str, Any] = {}
         if self.mark in self.rows[agent]:
@@ -98,7 +98,7 @@ class Table:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain data and estimates."""
+        """Return the whole table as plain data and estimates."""
         rows = [
             {
                 "agent": agent,
@@ -114,7 +114,7 @@ class Table:
 
 
 def run(config: LeaderboardConfig) -> list[Table]:
-    """Play what has not been played yet, print the table and write it; what was played is kept."""
+    """Play what has not been played yet, print the tables and write them; finished blocks are kept."""
     check_settings(config, zero=("deals", "mixed_deals", "matches"))
     for level in config.levels:
         if not 0 <= level < len(LEVELS):
@@ -135,7 +135,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
     agents = _agents(config)
     set_threads(config.threads)
     with alone_in(config.out):
-        said = f"what was played is kept in {config.out}: the same command goes on with it"
+        said = f"finished parts are kept in {config.out}: run the same command again to resume"
         with saying_what_is_kept(lambda: said) as progress:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
@@ -144,7 +144,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
                 kept.make_room(table.rules.name, name, agent_digests(name, make_agent(name), table.rules))
             digests = {name: agent_digests(name, agent, table.rules) for name, agent in agents.items()}
             if not kept.add(table.rules.name, digests, {name: table.kept(name, config) for name in agents}):
-                print(f"{table.rules.name}: {kept.path} has a matrix of others as well, which stays as it was")
+                print(f"{table.rules.name}: the matrix in {kept.path} has other agents, too, and is left as it was")
         kept.write()
         text = standing.page(kept.rows)
         print(text)
@@ -167,7 +167,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
 
 
 def _agents(config: LeaderboardConfig) -> dict[str, Agent]:
-    """Return the agents that get a row: levels in their order, also those that are only rows, then others."""
+    """Return the agents that get a row: first the levels in their order, including any in --agents, then the others."""
     specs = dict.fromkeys([*(LEVELS[level] for level in config.levels or range(len(LEVELS))), *config.agents])
     ordered = sorted(specs, key=lambda spec: LEVELS.index(spec) if spec in LEVELS else len(LEVELS))
     return {spec: make_agent(spec) for spec in ordered}
@@ -180,10 +180,10 @@ def _table(
     config: LeaderboardConfig,
     progress: Callable[[str], object],
 ) -> Table:
-    """Play all blocks of all contests of a variant that are not kept, wherever the settings say."""
+    """Play all contests of a variant, except for blocks that are kept, and return its table."""
     against = tuple(dict.fromkeys((*levels, reference_agent(rules).name)))
     agents = dict(rows) | {spec: make_agent(spec) for spec in (*config.pool, *against)}
-    plan: list[tuple[str, str, Contest]] = []  # agent, level or "mixed" or "match"
+    plan: list[tuple[str, str, Contest]] = []  # the agent; a level, "mixed" or "match"; the contest
     for agent in rows:
         for level in against if config.deals else ():
             if level != agent:
@@ -227,10 +227,10 @@ def mixed(
     hands: int = 1,
     most: int | None = None,
 ) -> list[Contest]:
-    """Return the contests of an agent with others of a pool, no two of them the same, all choices equally often.
+    """Return the contests of an agent at mixed tables, where the others are different agents of a pool.
 
-    Each choice has deals of its own, which are those of every agent; it sits in every seat. The rest is as for
-    `Contest.of`.
+    Every possible choice of the others gets an equal share of the deals. Every agent measured plays the same deals with
+    the same choice, and sits in every seat. The other arguments are those of `Contest.of`.
     """
     choices = list(combinations(dict.fromkeys(pool), rules.people - 1))
     ends = [deals.start + len(deals) * number // len(choices) for number in range(len(choices) + 1)]
@@ -242,14 +242,14 @@ def mixed(
 
 
 def mixed_points(played: Sequence[tuple[Contest, list[Played]]]) -> Estimate:
-    """Return the points a hand of the first agent of contests."""
+    """Return the points a hand of the first agent of some contests."""
     results = [contest.result(parts) for contest, parts in played]
     by_deal = np.concatenate([result.points_per_hand(0) for result in results])
     return ratio(by_deal, np.ones(len(by_deal)))
 
 
 def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estimate, ...]:
-    """Return the shares of the places of the first agent of contests, and its mean place, see `shares_of_places`."""
+    """Return the first agent's share of each place in some contests, then its mean place; see `shares_of_places`."""
     found = []
     for contest, parts in played:
         block = contest.blocks[0]
@@ -261,10 +261,10 @@ def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estima
 
 
 def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:
-    """Return ratings of agents by the places of matches (openskill's Plackett-Luce); empty without openskill.
+    """Return agents' ratings by their places in matches (openskill's Plackett-Luce); empty without openskill.
 
-    A rating takes for granted that strength is one number, so it stands beside the matrix and never alone. Matches are
-    rated in an order that is drawn once.
+    A rating assumes that strength is a single number, so it is shown beside the matrix and never alone. The matches are
+    rated in one fixed random order.
     """
     try:
         from openskill.models import PlackettLuce
@@ -293,7 +293,7 @@ def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:
 
 
 def command(config: LeaderboardConfig) -> str:
-    """Return the command that makes this table again."""
+    """Return the command that reproduces this table."""
     words = ["mahjong-env", "leaderboard"]
     for option in ("variants", "levels", "agents", "pool"):
         if values := getattr(config, option):
@@ -304,7 +304,7 @@ def command(config: LeaderboardConfig) -> str:
 
 
 def _matrix(table: Table) -> str:
-    """Return every agent against every level."""
+    """Return a table in Markdown of every agent against every level."""
     head = ["one, against", *(f"{table.rules.people - 1} x {level}" for level in table.levels)]
     rows = [[titled(agent), *(table.cell(agent, level) for level in table.levels)] for agent in table.rows]
     text = f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{lines(head, rows)}"
@@ -312,7 +312,7 @@ def _matrix(table: Table) -> str:
 
 
 def _overall(table: Table) -> str:
-    """Return what the whole matrix says of each level, the strongest by Nash averaging first."""
+    """Return a table in Markdown of each level against all opponents, the highest Nash rating first."""
     summary = table.overall
     head = ["all opponents", "mean", "Nash rating", "Nash share", "alpha-rank", "openskill"]
     rows = []

@@ -1,4 +1,4 @@
-"""Which agents sit at which tables, and in which orders of seats."""
+"""Line-ups (which agents sit together at a table) and the orders of seats in which they play a deal."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ Seatings: TypeAlias = Literal["all", "balanced", "turns"]
 Kind: TypeAlias = Literal["duels", "pairs", "league"]
 Lineup: TypeAlias = tuple[int, ...]
 
-_MOST_TABLES: Final = 40  # of a league in which every set of agents meets; a larger one plays a cyclic design
+_MOST_TABLES: Final = 40  # of a league in which every set of agents meets; larger leagues play a cyclic design
 
 
 def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]:
-    """Return the orders of seats in which every deal of a line-up is played.
+    """Return the orders of seats in which the deals of a line-up are played.
 
     Args:
         lineup: the agents' numbers, one for each person.
-        seatings: "all": all different orders, one if all are the same agent, P if one differs from the rest.
-            "turns": the same as "all", of which each deal is played in one, the next deal in the next one.
-            "balanced": a Williams design (E. J. Williams, 1949), in which every agent sits in every seat equally often
-            and follows every other one equally often: P orders if P is even, 2 P if it is odd; of line-ups that have
-            no more orders than that, all.
+        seatings: which orders to return.
+
+            - "all" returns all distinct orders: one if all persons are the same agent, P if one differs from the rest.
+            - "turns" returns the same orders as "all", but each deal is played in only one of them, in turn.
+            - "balanced" returns a Williams design (E. J. Williams, 1949), in which every agent sits in every seat
+              equally often and follows every other agent equally often. It has P orders if P is even, 2 P if P is odd.
+              Line-ups with no more distinct orders than that get all of them.
+
+    Returns:
+        The orders, each with one agent's number for each person.
     """
     every = sorted(set(permutations(lineup)))
     if seatings != "balanced":
@@ -45,12 +50,12 @@ def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]
 
 
 def orders_of_a_deal(lineup: Sequence[int], seatings: Seatings = "all") -> int:
-    """Return in how many orders each deal is played, see `orders_of`."""
+    """Return the number of orders of seats in which each deal is played; see `orders_of`."""
     return 1 if seatings == "turns" else len(orders_of(lineup, seatings))
 
 
 def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = "all") -> NDArray[np.intp]:
-    """Return [games, P] who sits where in the games of deals [n], those of a deal beside each other."""
+    """Return [games, P] the agent of each person in the games of some deals [n]; games of a deal are adjacent."""
     orders = np.array(orders_of(lineup, seatings), np.intp)
     return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
 
@@ -61,7 +66,7 @@ def one_against_copies(agent: int, other: int, people: int) -> Lineup:
 
 
 def two_against_two(agent: int, other: int, people: int) -> Lineup:
-    """Return the line-up of two agents with two seats each; a TrainingError if there are not four persons."""
+    """Return the line-up of two agents with two seats each; a TrainingError unless there are four persons."""
     if people != 4:
         raise TrainingError(
             f"two against two takes four players, and this table has {people}; where a variant has the knob, "
@@ -71,10 +76,18 @@ def two_against_two(agent: int, other: int, people: int) -> Lineup:
 
 
 def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> list[Lineup]:
-    """Return the line-ups of an evaluation of a number of agents, of which the user has named the first (None: all).
+    """Return the line-ups of an evaluation.
 
-    "duels": every agent against copies of every other one, then, if there are as many named agents as persons, all of
-    them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
+    Args:
+        kind: "duels" lets every agent play alone against copies of every other one, and then, if as many agents are
+            named as there are persons, all of them together; a single agent plays itself. "pairs" plays two against
+            two. For "league" see `league`.
+        agents: the number of agents.
+        people: the number of persons at a table.
+        named: how many agents, from the first on, the user has named; None for all. The others are references.
+
+    Raises:
+        TrainingError: there are too few agents, or not four persons for "pairs".
     """
     if kind == "league":
         return league(agents, people)
@@ -89,12 +102,17 @@ def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> l
 
 
 def league(agents: int, people: int) -> list[Lineup]:
-    """Return the line-ups of a league: every agent plays as many tables, and meets every other one.
+    """Return the line-ups of a league: all agents play equally many tables, and every two of them meet.
 
-    With fewer agents than persons, seats are shared out as evenly as they can be, each agent having the spare ones in
-    turn. With more, every set of P agents makes a table, as long as these are not more than 40; beyond that, a cyclic
-    design (sets of numbers, each moved on by 1, 2, ... around the circle of agents), sets being added, those that
-    spread the meetings most evenly first, until every two agents have met.
+    With fewer agents than persons, the seats are shared out as evenly as possible, and the agents take the spare seats
+    in turn. With more agents, every set of P agents makes a table, as long as this makes at most 40 tables.
+
+    Beyond 40 tables, a cyclic design is used. Its tables are sets of agents' numbers, each shifted by 1, 2, ... around
+    the circle of agents. Such sets are added, always the one that spreads the meetings most evenly, until every two
+    agents have met.
+
+    Raises:
+        TrainingError: there are fewer than two agents.
     """
     if agents < 2:
         raise TrainingError(f"a league takes at least two agents, not {agents}")
@@ -108,13 +126,13 @@ def league(agents: int, people: int) -> list[Lineup]:
     bases = [(0, *rest) for rest in combinations(range(1, agents), people - 1)][:20_000]
     apart = [[min(b - a, agents - b + a) for a, b in combinations(base, 2)] for base in bases]
     distances = np.array([np.bincount(steps, minlength=half + 1) for steps in apart])
-    met = np.zeros(half + 1, np.int64)  # how often agents meet that are so far from each other around the circle
+    met = np.zeros(half + 1, np.int64)  # how often agents at each distance around the circle meet
     tables: list[Lineup] = []
     while not met[1:].all():
         uneven = ((met + distances)[:, 1:] ** 2).sum(axis=1) - 10 * ((met == 0) & (distances > 0))[:, 1:].sum(axis=1)
         best = int(uneven.argmin())
         met += distances[best]
-        # A base that looks the same from several places would give each table several times.
+        # The set removes duplicates: a base with a rotational symmetry would give each table several times.
         moved = {tuple(sorted((number + step) % agents for number in bases[best])) for step in range(agents)}
         tables += sorted(moved)
     return tables

@@ -1,4 +1,4 @@
-"""Playing line-ups: deals, blocks of deals, `measure`, contests that are kept, and sigma, the unit of strength."""
+"""The playing of line-ups: deals, blocks, `measure`, contests with kept blocks, and sigma, the unit of strength."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ _SIGMA_DEALS: Final = 4000
 
 
 def check_single_hands(rules: Rules) -> None:
-    """Check that a game can be one hand, or as many as one asks for.
+    """Check that a game can consist of one hand, or of any number of hands that is asked for.
 
     Raises:
-        TrainingError: by these house rules it goes on until somebody's points do not.
+        TrainingError: by these house rules, a game goes on until somebody's points run out.
     """
     if not rules.ends_by_hands:
         raise TrainingError(
-            f"by these house rules a game of {rules.title} is a match that ends by points, not after a hand: what is "
-            "learned and measured is single hands, or matches of a number of them, by the rules without that"
+            f"by these house rules a game of {rules.title} is a match that ends by points, not after a hand: "
+            "leave them out to learn or evaluate on single hands, or on matches of a number of hands"
         )
 
 
 def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1, start: str | None = None) -> Engine:
-    """Return an engine with deals [B] of a seed, by number; each is the same wherever it is dealt, with what others.
+    """Return an engine with numbered deals of a seed; a deal does not depend on which others are dealt with it.
 
     Args:
-        rules: what is played.
-        deals: their numbers, which may be repeated.
-        seed: those of users are dealt from the range of evaluations (`mahjong_training.seeds`).
-        hands: that are played in each game; of several the first is that of a new match.
-        start: as in `mahjong_env.make_engine`.
+        rules: the rules to play by.
+        deals: [B] the numbers of the deals, which may be repeated.
+        seed: the seed; a user's seed is moved to the range of evaluations (`mahjong_training.seeds`).
+        hands: hands in each game. With more than one, the first begins a new match.
+        start: see `mahjong_env.make_engine`.
     """
     numbers, places = np.unique(deals, return_inverse=True)
     engine = make_engine(rules, len(numbers), seed=0, num_hands=hands, start=start)
     deal_again(engine, fold_seed(evaluation_seed(seed)), numbers)
-    return engine.select(places)  # fresh games, that have not moved yet
+    return engine.select(places)  # fresh games in which nothing has been played yet
 
 
 def play_out(
@@ -74,18 +74,21 @@ def play_out(
     record: bool = False,
     thoughts: bool = False,
 ) -> Played:
-    """Play all games of an engine, freshly dealt, to their end.
+    """Play all games of a freshly dealt engine to their end.
 
     Args:
-        engine: the games; none of them may be dealt anew by itself.
-        agents: who plays.
-        who: [B, P] number of the agent that plays for a person.
-        rng: where the agents' chance comes from; with ``deals`` a `mahjong_agents.shared_chance.SharedChance`.
-        deals: [B] keys of the deals: games of the same deal then have as much chance in common as can be.
-        weights: [F] of control variates (`mahjong_agents.control_variates`): ``counts["luck"]`` then says how lucky
-            everybody was.
-        record: whether the games are recorded.
-        thoughts: whether their records also say what agents thought of their choices.
+        engine: the games, which must not deal themselves anew when they end.
+        agents: the agents.
+        who: [B, P] the number of the agent that plays for each person.
+        rng: the source of the agents' randomness; with ``deals``, a `mahjong_agents.shared_chance.SharedChance`.
+        deals: [B] keys of the deals. Games of the same deal then share as much randomness as possible.
+        weights: [F] weights of the control variates (`mahjong_agents.control_variates`). ``counts["luck"]`` of the
+            result is then the luck of each person.
+        record: whether to record the games.
+        thoughts: whether the records also hold what the agents thought of their choices.
+
+    Returns:
+        The outcome of the games.
     """
     found: list[GameRecord] = []
     recorder = None
@@ -137,10 +140,16 @@ def play_out(
 
 
 class Block(NamedTuple):
-    """Some deals of a line-up that are played together; what happens there depends on no other block.
+    """Some deals of a line-up that are played together, independently of all other blocks.
 
-    The first deal is ``first``, the last one ``last - 1``; ``number`` is the block's own in its line-up. With several
-    ``hands`` every game is a match of as many. The rest is as for `measure`.
+    Attributes:
+        lineup: the agents' numbers, one for each person.
+        number: the number of the block in its line-up.
+        first: the first deal.
+        last: one more than the last deal.
+        seatings: see `measure`.
+        control_variates: see `measure`.
+        hands: hands in each game; with more than one, every game is a match.
     """
 
     lineup: tuple[int, ...]
@@ -153,7 +162,7 @@ class Block(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its file in a cache."""
+        """The name of the block's file in a cache."""
         lineup = "-".join(map(str, self.lineup))
         how = self.seatings + "-luck" * self.control_variates + f"-{self.hands}hands" * (self.hands > 1)
         return f"{lineup}_{how}_{self.number}_{self.first}-{self.last}"
@@ -162,10 +171,15 @@ class Block(NamedTuple):
 def block_cache(
     out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int, *, recorded: str = ""
 ) -> ResultCache:
-    """Return the cache of the blocks of an evaluation, by their names, see `ResultCache`.
+    """Return the cache for the blocks of an evaluation.
 
-    Agents are known by the texts that they are made from (``specs``) and by their digests. ``recorded`` says in a word
-    what is kept of the games themselves; "": nothing.
+    Args:
+        out: the folder; None keeps results in memory.
+        rules: the rules to play by.
+        specs: the texts that the agents are made from, which identify the agents together with their digests.
+        agents: the agents.
+        seed: the seed of the deals and of the agents' choices.
+        recorded: a word for what the results hold of the games themselves; "" for nothing.
     """
     digests = [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)]
     depends_on = {"rules": rules_identity(rules), "agents": digests, "seed": seed, "recorded": recorded}
@@ -183,11 +197,17 @@ def blocks(
     hands: int = 1,
     most: int | None = None,
 ) -> list[Block]:
-    """Return the blocks of a line-up; they are the same wherever and by how many they are played.
+    """Return the blocks of a line-up; they do not depend on the number of workers that play them.
 
-    Slow agents have smaller blocks (`mahjong_agents.base.games_at_once`), and none has more than ``most`` deals. A
-    block ends at each of the ``looks`` (`mahjong_training.evaluation.estimates.looks`); the rest is as for `Block` and
-    `measure`.
+    Args:
+        lineup: the agents' numbers, one for each person.
+        deals: the number of deals, or a range of them.
+        seatings: see `measure`.
+        agents: the agents; slow ones get smaller blocks (`mahjong_agents.base.games_at_once`).
+        control_variates: see `measure`.
+        looks: numbers of deals at which a block has to end (`mahjong_training.evaluation.estimates.looks`).
+        hands: hands in each game.
+        most: the most deals in a block; None for no such limit.
     """
     at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ()) // hands
     size = max(1, at_once // orders_of_a_deal(lineup, seatings))
@@ -210,15 +230,22 @@ def play_block(
     seed: int,
     **recording: bool,
 ) -> Played:
-    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
+    """Play every deal of a block in each of its orders of seats; the games of a deal are adjacent.
 
-    ``agents`` may be a function that makes them of the table, for studies with agents that see all of it. ``recording``
-    are ``record`` and ``thoughts`` of `play_out`; the rest is as for `measure`.
+    Args:
+        rules: the rules to play by.
+        agents: the agents, or a function that makes them from the engine, for studies of agents that see everything.
+        block: the block.
+        seed: the seed of the deals and of the agents' choices.
+        **recording: ``record`` and ``thoughts`` of `play_out`.
+
+    Raises:
+        AnswerError: an agent's answer cannot be played; the message names the deal and the agents.
     """
     deals = np.arange(block.first, block.last)
     of_game = np.repeat(deals, orders_of_a_deal(block.lineup, block.seatings))
     who = seated(block.lineup, deals, block.seatings)
-    # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
+    # The first block keeps the key of the time when a line-up had one stream of randomness, so that its results stay.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
     weights = weights_of(rules) if block.control_variates else None
@@ -231,7 +258,7 @@ def play_block(
         raise AnswerError(
             f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {names} from player_0 on", error.game
         ) from error
-    if block.hands > 1:  # the rest is about single hands
+    if block.hands > 1:  # the other counters are for single hands
         failures = {name: counted for name, counted in played.counts.items() if name == "failures"}
         return replace(played, counts=failures, rows=np.zeros_like(played.rows))
     return played
@@ -248,22 +275,26 @@ def measure(
     control_variates: bool = False,
     hands: int = 1,
 ) -> LineupResult:
-    """Play a line-up; return means and intervals, clustered by deal.
+    """Play a line-up; return means and their intervals, clustered by deal.
 
-    Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
-    same agent in all seats has a mean of exactly 0.
+    Every deal is played once in each order of seats: with the same tiles, but the agents in other seats. Since points
+    sum to zero, an agent that has all seats gets a mean of exactly 0.
 
     Args:
-        rules: what is played.
-        agents: who may play.
-        lineup: numbers of the agents, one for each person.
+        rules: the rules to play by.
+        agents: the agents that the line-up refers to.
+        lineup: the agents' numbers, one for each person.
         deals: number of deals; deal i is the same for every line-up with this seed.
-        seed: of the deals and of the agents' choices.
-        seatings: "all" orders of seats, a "balanced" choice of them, or one for each deal in "turns", see
-            `mahjong_training.evaluation.lineups.orders_of`.
-        control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
-            the time with agents as fast as greedy. See `mahjong_agents.control_variates`. Of single hands only.
-        hands: of a game; with more than one it is a match, and the result has places too.
+        seed: seed of the deals and of the agents' choices.
+        seatings: "all" plays every order of seats, "balanced" a choice of them, and "turns" a single one for each deal;
+            see `mahjong_training.evaluation.lineups.orders_of`.
+        control_variates: whether to subtract luck from the points. The mean stays the same in the long run and the
+            intervals become narrower, but agents as fast as greedy take about twice the time. For single hands only;
+            see `mahjong_agents.control_variates`.
+        hands: hands in each game. With more than one, a game is a match, and the result includes places.
+
+    Returns:
+        The results of each agent in the line-up.
     """
     how = {"seatings": seatings, "control_variates": control_variates, "hands": hands}
     return begin_to_measure(LocalExecutor(), rules, agents, lineup, deals=deals, seed=seed, **how)()
@@ -279,17 +310,27 @@ def begin_to_measure(
     seed: int,
     **how: Any,
 ) -> Callable[[], LineupResult]:
-    """Hand a line-up out to be played where an executor works; return what waits for the result.
+    """Submit a line-up to an executor; return a function that waits for the result.
 
-    The result is that of `measure`, whose arguments the others are; deals may also be a range of them. Agents may be
-    the texts that make them, which other processes need where their code is in a file of a user's.
+    Args:
+        executor: where the line-up is played.
+        rules: see `measure`.
+        agents: the agents, or the texts that make them, which other processes need if the code of an agent is in a
+            user's file.
+        lineup: see `measure`.
+        deals: the number of deals, or a range of them.
+        seed: see `measure`.
+        **how: further arguments of `measure`.
+
+    Returns:
+        A function without arguments that returns what `measure` would return.
 
     Raises:
-        TrainingError: there are no deals, or games do not end after hands, see `check_single_hands`.
+        TrainingError: there are no deals, or games do not end after a number of hands; see `check_single_hands`.
     """
     check_single_hands(rules)
     if not (len(deals) if isinstance(deals, range) else deals):
-        raise TrainingError("a measurement of no deals")
+        raise TrainingError("there are no deals to play: name at least one")
     every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
     return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings, first=every[0].first)
@@ -304,12 +345,12 @@ def _play_anywhere(state: tuple[Rules, Sequence[Agent | str], int], block: Block
 
 
 class Contest(NamedTuple):
-    """Who plays what.
+    """A line-up of named agents with the deals that it plays.
 
     Attributes:
-        rules: what is played.
-        agents: texts; numbers of line-ups are places in it.
-        blocks: of one line-up, in order.
+        rules: the rules to play by.
+        agents: the texts of the agents; the numbers in a line-up are positions in this tuple.
+        blocks: the blocks of the line-up, in order.
     """
 
     rules: Rules
@@ -328,13 +369,21 @@ class Contest(NamedTuple):
         hands: int = 1,
         most: int | None = None,
     ) -> Contest:
-        """Return the contest of agents, by their texts, on some deals; luck is taken off hands where that is useful.
+        """Return the contest of a line-up of agents, given by their texts, on some deals.
 
-        ``hands`` more than one make every game a match. ``most`` is the most deals of a block; None: as many as are
-        played in some seconds.
+        In single hands, luck is subtracted from the points where that is useful.
+
+        Args:
+            rules: the rules to play by.
+            agents: agents by their texts.
+            lineup: the text of the agent for each person.
+            deals: the deals.
+            seatings: see `measure`.
+            hands: hands in each game; with more than one, every game is a match.
+            most: the most deals in a block; None for as many as take some seconds.
 
         Raises:
-            TrainingError: games do not end after hands, see `check_single_hands`.
+            TrainingError: games do not end after a number of hands; see `check_single_hands`.
         """
         check_single_hands(rules)
         names = tuple(dict.fromkeys(lineup))
@@ -345,7 +394,7 @@ class Contest(NamedTuple):
         return cls(rules, names, tuple(every))
 
     def result(self, parts: Sequence[Played]) -> LineupResult:
-        """Return means and intervals of what its blocks brought."""
+        """Return means and intervals from the outcomes of the contest's blocks."""
         block = self.blocks[0]
         return summarise(self.rules, block.lineup, parts, block.seatings, first=block.first)
 
@@ -366,15 +415,15 @@ def play_contests(
     out: Path | None = None,
     progress: Callable[[str], object] = str,
 ) -> Iterator[tuple[Contest, list[Played]]]:
-    """Play all blocks that are not kept, then yield each contest with what its blocks brought.
+    """Play all blocks that are not in the cache, then yield each contest with the outcomes of its blocks.
 
     Args:
-        contests: what is played.
-        agents: those of all contests, by their texts; other processes make them of these.
-        config: where work is done.
-        seed: of the deals and all choices.
-        out: a folder in which blocks are kept; None: they are kept in memory.
-        progress: is told what is being played.
+        contests: the contests to play.
+        agents: the agents of all contests, by their texts; other processes make them from the texts.
+        config: where the work is done.
+        seed: seed of the deals and of the agents' choices.
+        out: the folder of the cache; None for a cache in memory.
+        progress: called with a line that says what is being played.
     """
     kept = [block_cache(out, one.rules, one.agents, [agents[name] for name in one.agents], seed) for one in contests]
     pairs = list(zip(contests, kept, strict=True))
@@ -402,19 +451,19 @@ def _play_part(state: tuple[Mapping[str, Agent], int], part: Contest) -> Arrays:
 def sigma(rules: Rules) -> float:
     """Return sigma, in points: the standard deviation of what a seat wins in a hand when every seat plays greedy.
 
-    Of a variant without house rules it is what the variant declares (`Rules.sigma`), which `measured_sigma` has found
-    on 200,000 deals. Else it is measured once in a process, on the same 4000 deals every time: to two per cent in some
-    variants, to thirteen where few hands pay much (95 %). By house rules under which nobody wins anything (a wall that
-    is all dead tiles), it is one point.
+    A variant without house rules declares its own value (`Rules.sigma`), measured by `measured_sigma` on 200,000 deals.
+    With house rules, sigma is measured once in each process, always on the same 4000 deals. The measurement is precise
+    to two per cent in some variants, and to thirteen where few hands pay much (95 %). Under house rules by which nobody
+    wins anything (a wall of dead tiles only), sigma is one point.
     """
     if VARIANTS.without_house_rules(rules):
-        with suppress(RulesError):  # it declares none
+        with suppress(RulesError):  # the variant declares no sigma
             return float(rules.sigma)
     return measured_sigma(rules).mean or 1.0
 
 
 def measured_sigma(rules: Rules, deals: int = _SIGMA_DEALS) -> Estimate:
-    """Measure `sigma` on deals that are used for nothing else, and say how sure it is."""
+    """Measure `sigma` on deals that are used for nothing else; return it with its 95 % interval."""
     parts = (range(first, min(first + _SIGMA_DEALS, deals)) for first in range(0, deals, _SIGMA_DEALS))
     by_deal = np.concatenate([_squares(rules, part) for part in parts])
     variance = ratio(by_deal, np.ones(len(by_deal)))
@@ -422,9 +471,9 @@ def measured_sigma(rules: Rules, deals: int = _SIGMA_DEALS) -> Estimate:
 
 
 def _squares(rules: Rules, deals: range) -> NDArray[np.float64]:
-    """Return [deals] the mean over seats of the squared points of a hand: in the mean over seats, points are zero.
+    """Return [deals] the mean over seats of the squared points of one hand; their mean over seats is zero.
 
-    It is one from anywhere in a match, and games that would go on after it (`Rules.ends_by_hands`) are left there.
+    The hand is taken from anywhere in a match. Games that would go on after it (`Rules.ends_by_hands`) are abandoned.
     """
     rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, deals.start]))
     engine, greedy = deal(rules, np.array(deals), SIGMA_SEED, start="random"), GreedyAgent()
@@ -438,5 +487,5 @@ def _squares(rules: Rules, deals: range) -> NDArray[np.float64]:
 
 
 def in_sigma(rules: Rules, points: Estimate) -> Estimate:
-    """Return points a hand by some rules as sigma a hand."""
+    """Convert points a hand under some rules to sigma a hand."""
     return points.over(sigma(rules))

@@ -1,9 +1,12 @@
-"""The pay-off matrix of some agents, everybody against everybody: what it says of who is strong, and its picture.
+"""The pay-off matrix of some agents, all against all: ratings computed from it, and its picture.
 
-A mean over opponents depends on who happens to be among them, and a rating such as Elo or openskill takes for granted
-that strength is one number. Nash averaging (Balduzzi et al., Re-evaluating evaluation, 2018) weighs opponents by the
-equilibrium of the game in which one chooses an agent, so that copies of an agent change nothing and weak ones do not
-count; alpha-rank (Omidshafiei et al., 2019) gives the shares in which agents stay where those that win more take over.
+A mean over opponents depends on which opponents happen to be included, and a rating such as Elo or openskill assumes
+that strength is a single number. This module therefore computes two other ratings:
+
+- Nash averaging (Balduzzi et al., Re-evaluating evaluation, 2018) weights opponents by the equilibrium of the game in
+  which two players each choose an agent. Copies of an agent then change nothing, and weak agents do not count.
+- alpha-rank (Omidshafiei et al., 2019) gives the shares in which agents persist in a population where those that win
+  more take over.
 """
 
 from __future__ import annotations
@@ -30,12 +33,12 @@ _SEED: Final = 0
 
 @dataclass(frozen=True)
 class Payoffs:
-    """What each of k agents wins alone against copies of each other one.
+    """What each of k agents wins alone against copies of each other agent.
 
     Attributes:
-        agents: their names [k].
-        by_deal: [k, k, deals] points a hand of the agent of the row among copies of that of the column, by deal, all
-            on the same deals; 0 on the diagonal.
+        agents: the names of the k agents.
+        by_deal: [k, k, deals] points a hand of the row's agent among copies of the column's agent, on the same deals
+            in all cells; 0 on the diagonal.
     """
 
     agents: tuple[str, ...]
@@ -43,7 +46,7 @@ class Payoffs:
 
     @classmethod
     def of(cls, agents: Sequence[str], results: Mapping[tuple[str, str], LineupResult]) -> Payoffs:
-        """Return the pay-offs of agents, by the results of each alone among copies of each other one."""
+        """Collect the pay-offs of agents from their results, each alone among copies of each other agent."""
         by_deal = np.zeros((len(agents), len(agents), next(iter(results.values())).deals))
         for (one, agent), (other, opponent) in permutations(enumerate(agents), 2):
             by_deal[one, other] = results[agent, opponent].points_per_hand(0)
@@ -51,14 +54,15 @@ class Payoffs:
 
     @cached_property
     def matrix(self) -> Matrix:
-        """[k, k] the means over deals."""
+        """The means over deals: [k, k] points a hand."""
         return self.by_deal.mean(axis=2)
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return for each agent, by name: its mean over opponents, Nash rating and Nash share, with 95 % intervals.
+        """Return, by name, the mean over opponents, Nash rating and Nash share of each agent.
 
-        And ``alpha_rank``, its share there, if OpenSpiel is installed. Intervals are percentiles of a bootstrap over
-        deals, the same ones in all cells, and infinite where there are too few.
+        These have 95 % intervals, the percentiles of a bootstrap over deals (with the same deals in all cells); they
+        are infinite where there are too few deals. If OpenSpiel is installed, ``alpha_rank`` is the agent's share in
+        alpha-rank.
         """
         rng, deals = np.random.default_rng(_SEED), self.by_deal.shape[2]
         draws = rng.multinomial(deals, np.full(deals, 1 / deals), size=_RESAMPLES) if deals >= FEWEST else ()
@@ -85,17 +89,17 @@ def _columns(matrix: Matrix) -> dict[str, Matrix]:
 
 
 def antisymmetric(matrix: Matrix) -> Matrix:
-    """Return [k, k] what an agent wins as the one, less what the other wins as the one, halved."""
+    """Return [k, k] half the difference between what an agent wins among copies of another and the reverse."""
     return (matrix - matrix.T) / 2
 
 
 def nash_mixture(matrix: Matrix) -> Matrix:
-    """Return [k] the equilibrium of highest entropy of the game in which two choose agents and are paid by the matrix.
+    """Return [k] the equilibrium with the highest entropy of the game in which two players each choose an agent.
 
     Args:
-        matrix: [k, k] points of the row against the column; its antisymmetric part is what is paid.
+        matrix: [k, k] points of the row's agent against the column's. The game pays its antisymmetric part.
     """
-    from scipy.optimize import LinearConstraint, minimize  # of an extra
+    from scipy.optimize import LinearConstraint, minimize  # scipy belongs to an optional extra
 
     paid = antisymmetric(matrix)
     paid = paid / max(float(np.abs(paid).max()), 1e-12)
@@ -104,7 +108,7 @@ def nash_mixture(matrix: Matrix) -> Matrix:
     def negative_entropy(mixture: Matrix) -> float:
         return float((mixture * np.log(mixture + 1e-12)).sum())
 
-    # A symmetric game of two whose pay-offs sum to zero is worth 0: in equilibrium no agent wins from the mixture.
+    # A symmetric zero-sum game of two players has value 0: in equilibrium no agent wins from the mixture.
     constraints = [LinearConstraint(paid, -np.inf, 0.0), LinearConstraint(np.ones((1, size)), 1.0, 1.0)]
     found = minimize(
         negative_entropy,
@@ -120,22 +124,22 @@ def nash_mixture(matrix: Matrix) -> Matrix:
 
 
 def alpha_rank(matrix: Matrix) -> Matrix | None:
-    """Return [k] the shares of alpha-rank in one population, in the limit of strong selection; None without OpenSpiel.
+    """Return [k] the single-population alpha-rank shares in the limit of strong selection; None without OpenSpiel.
 
     Args:
-        matrix: [k, k] points of the row against the column.
+        matrix: [k, k] points of the row's agent against the column's.
     """
     try:
         from open_spiel.python.egt import alpharank
     except ImportError:
         return None
-    # With OpenSpiel's own noise of 0.01 agents that lose to all others keep shares of up to 3 %, by their order alone.
+    # With OpenSpiel's default noise of 0.01, agents that lose to all others get up to 3 %, just by their order.
     return np.asarray(alpharank.compute([matrix], use_inf_alpha=True, inf_alpha_eps=1e-6)[2], np.float64)
 
 
 @dataclass(frozen=True)
 class _Colours:
-    """Of a picture in a scheme: words, and cells from what loses most over nothing to what wins most."""
+    """The colours of a picture in one scheme: of words, and of cells from greatest loss over zero to greatest gain."""
 
     words: str
     cells: tuple[str, str, str]
@@ -150,10 +154,12 @@ THEMES: Final = {
 
 
 def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str) -> str:
-    """Return matrices as an SVG without a ground, ordered by Nash rating: colours by who wins, bold if that is clear.
+    """Draw pay-off matrices as an SVG with a transparent background.
+
+    Agents are ordered by Nash rating, cells are coloured by who wins, and numbers that are clear of zero are bold.
 
     Args:
-        tables: by the title of the variant: sigma a hand of one agent among copies of another, of every two of them.
+        tables: by the title of the variant, the sigma a hand of one agent among copies of another, for every pair.
         theme: one of `THEMES`.
 
     Raises:
@@ -184,7 +190,7 @@ def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str
             order = np.argsort(-_columns(matrix)["nash_rating"], kind="stable")
             agents, matrix = [found[title][number] for number in order], matrix[np.ix_(order, order)]
             limit = max(float(np.abs(matrix).max()), 1e-9)
-            # By the root, so that small differences between strong agents are seen beside what they win from weak ones.
+            # The square root makes small differences between strong agents visible beside large wins from weak ones.
             shade = np.sign(matrix) * np.sqrt(np.abs(matrix) / limit)
             axes.pcolormesh(shade, cmap=shades, vmin=-1, vmax=1, edgecolors="none")
             axes.invert_yaxis()

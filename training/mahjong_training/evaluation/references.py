@@ -1,4 +1,4 @@
-"""References for trained policies: their teachers, and the same policy before it learned."""
+"""References for trained policies: their teachers, and the same policies before they learned."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from mahjong_env import MahjongError, Rules
 from mahjong_env.environments.agents import agent_names
 
 INITIAL: Final = "initial.zip"
-"""The name, in the folder of a run, of the policy as it began."""
+"""The file name, in the folder of a run, of the policy as it began."""
 
 
 class Entrant(NamedTuple):
-    """An agent that takes part in an evaluation: its text or itself, and what is known of it."""
+    """An agent that takes part in an evaluation (its text, or the object itself) and what is known about it."""
 
     spec: Any
     role: str = ""
-    """What it is to the trained policies among the others."""
+    """What the agent is to the trained policies in the evaluation, in words."""
     clone: str = ""
-    """For a trained policy, the spec of the same policy before learning."""
+    """For a trained policy, the text of the same policy before it learned."""
 
 
 def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[Entrant]:
-    """Return agents, and behind them the teachers and the clones of trained policies that are not named themselves.
+    """Return the agents, followed by the teachers and clones of trained policies that are not among them already.
 
-    Of policies that were trained with other house rules than these that is said, and of teachers that a policy names
-    and that are not played.
+    A clone is the same policy before it learned. The role of a policy also mentions that it was trained with other
+    house rules than ``rules``, and which teachers it names that are not played.
+
+    Args:
+        specs: the agents, as texts or objects.
+        rules: the rules to play by; None leaves out the comparison of house rules.
     """
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
@@ -47,7 +51,7 @@ def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[En
 
 
 def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
-    """Yield a policy of a run, what it was before it learned (or the last one, if that is no better), its teachers."""
+    """Yield a policy, the same before it learned (or the run's last, if that is no better), and its teachers."""
     saved = PolicyFile.read(path)
     trained = saved.training
     if not trained.get("teacher"):
@@ -85,14 +89,14 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
 
 
 def _plays_by_name(agent: str) -> bool:
-    """Return whether an agent that a policy file names is of this machine: a name, a level or a policy that is here.
+    """Return whether an agent that a policy file names is known here: a name, a level or an existing policy.
 
-    An address or a command line in it is not followed: the file would choose what runs on this machine.
+    An address or a command line is not followed, as the file would then choose what runs on this machine.
     """
     kind, _, place = agent.partition(":")
     try:
         if agent in agent_names() or agent in LEVELS:
-            make_agent(agent)  # some names want a file
+            make_agent(agent)  # some names need a file
             return True
         return kind == "policy" and "?" not in place and find_policy(place).is_file()
     except MahjongError:

@@ -1,4 +1,4 @@
-"""Evaluations as a report: tables on the terminal, a page that loads nothing, CSV and JSON.
+"""Reports of evaluations: tables on the terminal, a self-contained page, and CSV.
 
 The columns are those of `mahjong_training.evaluation.hand_statistics.THEMES`.
 """
@@ -25,13 +25,13 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
-_WIDEST: Final = 80  # narrower terminals break the lines of tables, where rich would leave names and digits out
+_WIDEST: Final = 80  # narrower terminals wrap the lines of tables; rich itself would cut off names and digits
 _NAMES: Final = 26  # longer names of agents are folded
 _POINTS, *_OWN = THEMES[MAIN]
 _SHARES: Final = [*_OWN[:-1], Column("their_wins", "wins", heading="they win", unit="share"), _OWN[-1]]
 _DETAILS: Final = [column for theme in THEMES if theme != MAIN for column in THEMES[theme] if column.heading]
 
-_CLEAR: Final = "\0"  # behind the text of a cell: it is shown in bold, or in colour
+_CLEAR: Final = "\0"  # at the end of a cell's text: the cell is shown in bold, or in colour
 
 Lines = Iterable[Sequence[str]]
 
@@ -47,9 +47,10 @@ def _headings(columns: Iterable[Column], *, names: bool = False) -> list[str]:
 def _cells(
     found: Evaluation, columns: Iterable[Column], estimates: Mapping[str, Estimate], *, brief: bool = False
 ) -> list[str]:
-    """Return what stands in columns: points, and the same in sigma; shares in per cent; numbers, alone if it is brief.
+    """Return the cells of some columns: points (also in sigma), shares in per cent, and plain numbers.
 
-    Points whose interval is clear of zero are marked. What never happened is left empty.
+    Points whose interval is clear of zero are marked with `_CLEAR`. Cells for what never happened are empty. With
+    ``brief``, plain numbers have no interval.
     """
     cells = []
     for column in columns:
@@ -68,14 +69,14 @@ def _cells(
 
 
 def _overall(found: Evaluation) -> Lines:
-    """Yield a line for each agent, the best first: its points over all line-ups."""
+    """Yield a line with each agent's points over all of its line-ups, the best agent first."""
     points = [found.overall(agent) for agent in range(len(found.agents))]
     for agent in sorted(range(len(points)), key=lambda agent: -points[agent].mean):
         yield [found.agents[agent], *_cells(found, [_POINTS], {"points": points[agent]})]
 
 
 def _gains(found: Evaluation) -> list[list[str]]:
-    """Return a line for each policy and opponent: what learning added there."""
+    """Return a line for each policy and opponent with what learning added against that opponent."""
     names = found.agents
     return [
         [f"{names[policy]} - {names[clone]}, against {names[against]}", *_cells(found, [_POINTS], {"points": points})]
@@ -93,12 +94,12 @@ def _notes(found: Evaluation) -> list[str]:
 
 
 def print_tables(found: Evaluation, console: Console | None = None, *, details: bool = False) -> None:
-    """Print the verdict, what learning added, duels, the table at which all agents sit together, and all in all.
+    """Print the verdicts and the tables: what learning added, duels, the table of all agents, and overall points.
 
     Args:
         found: the results.
-        console: where to; None: the terminal.
-        details: also print how the agents play.
+        console: where to print; None for the terminal.
+        details: whether to print how the agents play as well.
     """
     console = console or Console(width=_WIDEST, highlight=False)
     for sentence in found.verdicts():
@@ -129,7 +130,7 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
 
 
 def _duels(found: Evaluation, columns: Sequence[Column]) -> Lines:
-    """Yield a line for each agent, one for each of its duels, and an empty one that ends its section."""
+    """Yield, for each agent, a line with its name, a line for each of its duels, and an empty line that ends them."""
     duels = [result for result in found.results if len(result.standings) <= 2]
     for agent, of_agent in groupby(duels, lambda result: result.lineup[0]):
         yield [f"{found.agents[agent]}{_CLEAR}"]
@@ -162,7 +163,7 @@ def _table(first: str, headings: Sequence[str], lines: Lines) -> Table:
 
 
 def csv_text(found: Evaluation) -> str:
-    """Return one line for each agent of each line-up: every number with the ends of its 95 % interval."""
+    """Return the results as CSV: for each agent of each line-up, every number with the ends of its interval."""
     lines = []
     for result in found.results:
         for standing in result.standings:
@@ -189,7 +190,7 @@ def csv_text(found: Evaluation) -> str:
 
 
 def html_text(found: Evaluation) -> str:
-    """Return a page with every table; it loads nothing from anywhere."""
+    """Return a self-contained HTML page with every table; it loads nothing from elsewhere."""
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
     dealt_from = f"seed {found.seed}" if found.blind is None else f"blind test {found.blind}"
     sections = [

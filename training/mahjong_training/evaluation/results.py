@@ -1,4 +1,4 @@
-"""Results: how each line-up ended, and what an evaluation found in all."""
+"""The results of line-ups, and of an evaluation as a whole."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ _RATIOS = [column for theme, columns in THEMES.items() if theme != MAIN for colu
 
 @dataclass(frozen=True)
 class Standing:
-    """The results of one agent in a line-up, per hand and seat; rates of several seats are means over them.
+    """The results of one agent in a line-up, per hand and seat (a mean over seats where the agent has several).
 
     Attributes:
-        wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
-        details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`.
-            What never happened is left out.
-        rows: share of its wins that scored a row, by name.
-        with_luck: where luck was taken off ``points``: what they were before that.
+        agent: the agent's number.
+        seats: how many seats the agent has.
+        points: points won.
+        wins, self_draws, deal_ins: shares of hands won, won by self-draw, and lost by giving the winning tile.
+        details: the other columns of the report by name, without those for what never happened; see
+            `mahjong_training.evaluation.hand_statistics.THEMES`.
+        rows: by the name of a row, the share of the agent's wins that scored it.
+        with_luck: the points before luck was subtracted; None if it was not.
     """
 
     agent: int
@@ -55,14 +58,18 @@ class LineupResult:
     """The results of a line-up.
 
     Attributes:
-        orders: in how many orders of seats every deal was played.
-        draws: share of drawn hands.
-        standings: one for each agent, in the order of the agents' numbers.
-        totals: for each agent in the same order, [deals] its points over all orders of a deal, luck taken off.
-        seat_hands: and [deals] how many hands that is of, counted for each of its seats. Where people take turns in
-            sitting out, a single hand is none of those who sit out.
-        places: of matches the same: [deals] its mean place, from 1; of single hands none.
-        confidence: of every interval.
+        lineup: the agents' numbers, one for each person.
+        orders: the number of orders of seats in which every deal was played.
+        deals: the number of deals.
+        hands: the number of hands.
+        draws: the share of drawn hands.
+        standings: the results of each agent, in the order of the agents' numbers.
+        totals: for each agent in the same order, [deals] its points summed over all orders of a deal, after luck is
+            subtracted.
+        seat_hands: for each agent, [deals] the number of hands in those totals, counted once for each of its seats.
+            Where people take turns sitting out, a single hand does not count for those who sit out.
+        places: for each agent, [deals] its mean place in matches, from 1; empty for single hands.
+        confidence: the confidence of every interval.
     """
 
     lineup: tuple[int, ...]
@@ -77,33 +84,33 @@ class LineupResult:
     confidence: float = 0.95
 
     def of(self, agent: int) -> Standing:
-        """Return the standing of one agent."""
+        """Return the results of one agent."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def estimates(self, standing: Standing) -> dict[str, Estimate]:
-        """Return all columns of the report for a standing, by name, and ``points_with_luck`` if luck was taken off."""
+        """Return all report columns of a standing by name, and ``points_with_luck`` if luck was subtracted."""
         luck = {"points_with_luck": standing.with_luck} if standing.with_luck else {}
         main = {name: getattr(standing, name) for name in _SHARES}
         return {"points": standing.points} | luck | main | {"draws": self.draws} | dict(standing.details)
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
-        """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
+        """Return [deals] an agent's points, less any luck, summed over its seats and the orders of each deal."""
         return self.totals[self._number(agent)]
 
     def points_per_hand(self, agent: int) -> NDArray[np.float64]:
-        """Return [deals] the same for each hand and seat of a deal, of deals with as many hands."""
+        """Return [deals] an agent's points per hand and seat, for deals that all have the same number of hands."""
         return self.points_by_deal(agent) / self.seat_hands_by_deal(agent).mean()
 
     def seat_hands_by_deal(self, agent: int) -> NDArray[np.int64]:
-        """Return [deals] how many hands these points are of, counted for each of its seats."""
+        """Return [deals] the number of hands in an agent's points, counted once for each of its seats."""
         return self.seat_hands[self._number(agent)]
 
     def places_by_deal(self, agent: int) -> NDArray[np.float64]:
-        """Return [deals] the mean place of one agent in the matches of each deal."""
+        """Return [deals] an agent's mean place, from 1, in the matches of each deal."""
         return self.places[self._number(agent)]
 
     def mean_place(self, agent: int) -> Estimate:
-        """Return the mean place of one agent in matches, from 1."""
+        """Estimate an agent's mean place, from 1, in matches."""
         return ratio(self.places_by_deal(agent), np.ones(self.deals), self.confidence)
 
     def _number(self, agent: int) -> int:
@@ -119,9 +126,15 @@ def summarise(
     *,
     first: int = 0,
 ) -> LineupResult:
-    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order.
+    """Compute the results of a line-up, with intervals clustered by deal.
 
-    ``first`` is the number of their first deal, by which it is known who sat where.
+    Args:
+        rules: the rules that were played.
+        lineup: the agents' numbers, one for each person.
+        parts: the outcomes of the line-up's blocks, in order.
+        seatings: the orders of seats; see `orders_of_a_deal`.
+        confidence: the confidence of every interval.
+        first: the number of the first deal, on which it may depend who sat where.
     """
     orders = orders_of_a_deal(lineup, seatings)
 
@@ -176,9 +189,10 @@ def summarise(
 def shares_of_places(
     lineup: Sequence[int], parts: Sequence[Played], seatings: Seatings, agent: int = 0, *, first: int = 0
 ) -> NDArray[np.float64]:
-    """Return [deals, P] the shares of the games of each deal that an agent ends in each place, by points.
+    """Return [deals, P] the share of each deal's games that an agent ends in each place, by points.
 
-    Places that persons of equal points share count in parts for each of them. ``first`` is as for `summarise`.
+    Persons with equal points share their places, and each counts for an equal part of them. The arguments are those of
+    `summarise`; ``agent`` is the agent's number.
     """
     points = Played.joined(parts).points
     orders, people = orders_of_a_deal(lineup, seatings), points.shape[1]
@@ -193,13 +207,19 @@ def shares_of_places(
 
 
 def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
-    """Estimate how many points per hand and seat one agent brings more than another in its place.
+    """Estimate how many more points per hand and seat one agent wins than another in its place.
 
-    The second line-up is the first one with another agent in its place, on the same deals in the same orders of seats:
-    what the deals bring by themselves is in both, and cancels.
+    The second line-up must be the first with the agent replaced, on the same deals in the same orders of seats. What
+    the deals themselves are worth is in both results, and cancels.
+
+    Args:
+        one: the results with the first agent.
+        agent: the number of the first agent.
+        other: the results with the other agent in its place.
+        its_agent: the number of the other agent.
 
     Raises:
-        TrainingError: the line-ups are not of the same deals and orders.
+        TrainingError: the line-ups differ in the numbers of deals, orders or seats.
     """
     if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
         raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
@@ -208,7 +228,14 @@ def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: in
 
 
 class Gain(NamedTuple):
-    """What a policy brings against copies of an agent, less what the same policy brought there before learning."""
+    """What learning added to a policy: its points against copies of an agent, less those of its clone.
+
+    Attributes:
+        policy: the number of the policy.
+        clone: the number of the same policy before it learned.
+        against: the number of the agent in all other seats.
+        points: the difference, in points a hand.
+    """
 
     policy: int
     clone: int
@@ -221,14 +248,19 @@ class Evaluation:
     """The result of `mahjong_training.evaluation.command.evaluate`.
 
     Attributes:
-        deals: deals of each line-up.
-        results: one for each line-up.
-        sigma: the unit, in points: see `mahjong_training.evaluation.matches.sigma`.
-        roles: what each agent is to the trained policies among them; "" if nothing.
-        clones: for trained policies, by number, the number of the same policy before learning.
-        control_variates: whether luck was taken off all points.
-        looks: after how many deals one meant to look; more than one if one could stop early.
-        blind: the number of the blind test, if it was one.
+        rules: the rules that were played.
+        agents: the names of the agents, whose numbers are positions in this tuple.
+        deals: the number of deals of each line-up.
+        seed: the seed of the deals and of the agents' choices.
+        results: the results of each line-up.
+        sigma: the unit of strength, in points; see `mahjong_training.evaluation.matches.sigma`.
+        roles: what each agent is to the trained policies among them; "" where there is nothing to say.
+        clones: pairs of the number of a trained policy and the number of the same policy before it learned.
+        kind: the kind of line-ups; see `mahjong_training.evaluation.lineups.lineups`.
+        seatings: the orders of seats; see `mahjong_training.evaluation.lineups.orders_of`.
+        control_variates: whether luck was subtracted from all points.
+        looks: the planned numbers of deals at which to look; more than one if the evaluation could stop early.
+        blind: the number of the blind test; None if it was not one.
     """
 
     rules: Rules
@@ -247,14 +279,14 @@ class Evaluation:
 
     @property
     def how_played(self) -> str:
-        """In words, how many deals were played, and how."""
+        """The number of deals, orders of seats and treatment of luck, in words."""
         orders = {"all": "every order", "balanced": "balanced orders", "turns": "one order (in turns)"}[self.seatings]
         luck = ", luck taken off" if self.control_variates else ""
         return f"{self.deals} deals, each played in {orders} of seats{luck}"
 
     @property
     def intervals(self) -> str:
-        """In words, what the intervals are."""
+        """The kind of the intervals, in words."""
         if self.deals < FEWEST:
             return f"fewer than {FEWEST} deals carry no interval"
         looks = f", for {len(self.looks)} looks at up to {self.looks[-1]} deals" if len(self.looks) > 1 else ""
@@ -264,21 +296,22 @@ class Evaluation:
         """Estimate the points of an agent per hand and seat over all of its line-ups, clustered by deal."""
         results = [result for result in self.results if agent in result.lineup and len(result.standings) > 1]
         if not results:
-            raise TrainingError(f"{self.agents[agent]} has met nobody")
+            raise TrainingError(f"{self.agents[agent]} has played against nobody else")
         totals = np.sum([result.points_by_deal(agent) for result in results], axis=0)
         hands = np.sum([result.seat_hands_by_deal(agent) for result in results], axis=0)
         return ratio(totals, hands, results[0].confidence)
 
     def against(self, agent: int, other: int) -> LineupResult:
-        """Return the line-up of one agent against copies of another."""
+        """Return the results of one agent against copies of another."""
         wanted = one_against_copies(agent, other, self.rules.people)
         return next(result for result in self.results if result.lineup == wanted)
 
     def verdicts(self) -> list[str]:
-        """Return the result in sentences: is the first agent better than each of the others, by how much, how sure.
+        """Return sentences that say whether the first agent is better than the others, by how much, and how surely.
 
-        In duels and pairs a sentence is about the table at which these two meet, and goes on with the two shares that
-        matter most, of hands won and of deal-ins; in a league it is about all tables.
+        In duels and pairs there is a sentence for each other agent, about the table at which the two meet. It ends with
+        the two most important shares, of hands won and of deal-ins. In a league there is one sentence, about all
+        tables.
         """
         if len(self.agents) < 2:
             return []
@@ -295,7 +328,7 @@ class Evaluation:
         return sentences
 
     def verdict(self, points: Estimate, other: str) -> str:
-        """Return the sentence about the points of the first agent against another one."""
+        """Return the sentence about the points of the first agent against the named other one."""
         found, name = points.over(self.sigma), self.agents[0]
         if not np.isfinite(found.half_width):
             return f"{name} against {other}: {found.mean:+.3f} sigma a hand; too few deals to say how sure that is"
@@ -304,12 +337,12 @@ class Evaluation:
         more, better = ("more", "better") if found.mean > 0 else ("less", "worse")
         low, high = sorted((abs(found.low), abs(found.high)))
         size = Estimate(abs(found.mean), low, high)
-        # A skewed interval may be clear of zero while the mean ± its longer side is not: then both ends are shown.
+        # A skewed interval may be clear of zero although the mean ± its longer side is not; then both ends are shown.
         amount = size.text(3) if size.half_width < size.mean else f"{size.mean:.3f} ({low:.3f} to {high:.3f})"
         return f"{name} wins {amount} sigma a hand {more} than {other}: {better} (95 %)"
 
     def failures(self) -> dict[str, int]:
-        """Return how many decisions were made for each agent that is a program and failed to make them, by name."""
+        """Return, by name, how many decisions a program failed to make, so that they were made for it."""
         counts = dict.fromkeys(self.agents, 0)
         for result in self.results:
             for one in result.standings:
@@ -318,7 +351,7 @@ class Evaluation:
         return {name: count for name, count in counts.items() if count}
 
     def gains(self) -> list[Gain]:
-        """Return what learning added to each policy whose clone was measured too, against each of the others."""
+        """Return what learning added to each policy whose clone was measured as well, against each other agent."""
         return [
             Gain(
                 policy, clone, other, difference(self.against(policy, other), policy, self.against(clone, other), clone)
@@ -329,7 +362,7 @@ class Evaluation:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain data; agents are named."""
+        """Return all results as plain data, with agents given by their names."""
         names = self.agents
         return {
             "mahjong_env": __version__,

@@ -1,6 +1,6 @@
-"""Standings that are kept: what is known of each agent in each variant, and the tables that pages show of it.
+"""The standings file: what is known about each agent in each variant, and the tables that pages show of it.
 
-All points are in sigma a hand; sigma is the unit of a variant, and no number here compares variants.
+All points are in sigma a hand. Sigma is a unit within one variant; no number here compares variants.
 """
 
 from __future__ import annotations
@@ -25,29 +25,39 @@ from mahjong_training.runtime.folders import write_text
 START: Final = "<!-- leaderboard -->"
 END: Final = "<!-- end of leaderboard -->"
 CEILINGS: Final = Path(__file__).with_name("ceilings.json")
-"""By variant and agent with sight of all hands, by ``mahjong-env ceilings``."""
+"""The results of ``mahjong-env ceilings``, by variant and by agent with sight of all hands."""
 
 Rows = dict[str, dict[str, dict[str, Any]]]
-"""By variant and agent: "points" against copies of "against", "mixed" points at mixed tables, "places" in whole
-matches and "mean_place", the points of a best "response", "duels" against each level, by level, and the "nash_rating"
-and "nash_share" of these, each an `Estimate` or several of them as plain data, with how they were found; the share by
-"alpha_rank", None where OpenSpiel was not installed; and the "digests" of the agent whose they are, see
-`agent_digests`."""
+"""What is known, by variant and agent. Keys in the row of an agent, each an `Estimate` (or several) as plain data:
+
+- "points": against copies of the agent named by "against".
+- "mixed": at mixed tables.
+- "places" and "mean_place": in whole matches.
+- "response": what a best response wins from the agent.
+- "duels": against copies of each level, by level; "nash_rating" and "nash_share" are computed from them.
+
+"alpha_rank" is the share by alpha-rank, or None where OpenSpiel was not installed. "digests" identifies the agent that
+was measured (see `agent_digests`), and keys that begin with "how" say how numbers were found.
+"""
 _OF_ALL_DUELS: Final = ("nash_rating", "nash_share", "alpha_rank")
 _OF_MATRIX: Final = ("duels", *_OF_ALL_DUELS, "how_duels")
 _ESTIMATES: Final = {"points", "mixed", "mean_place", "response", "nash_rating", "nash_share"}
 _OF_TABLES: Final = {"how_mixed": ("mixed",), "how_places": ("places", "mean_place")}
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
-"""The files of the pay-off matrices, by scheme."""
+"""The picture files of the pay-off matrices, by colour scheme."""
 
 
 def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
     """Return the agent with sight of all hands that wins most from copies of the reference agent, and how much.
 
-    Most by the lower end of its interval: the highest mean would often be the one with the widest interval.
-    A best player with that sight wins at least as much, so that a share of it is rather too great than too small.
-    None: nothing was measured, or no agent that wins clearly more with that sight than without, or another one wins
-    clearly more than it (as in Wuhan, where the worth of the own hand is what counts).
+    "Most" is judged by the lower end of the interval, as the highest mean would often be the one with the widest
+    interval. The best possible player with that sight wins at least as much, so that a share of this ceiling is too
+    great rather than too small.
+
+    Returns:
+        The name of the agent and its sigma a hand. None if nothing was measured, if no agent wins clearly more with
+        that sight than without, or if another agent wins clearly more than the one chosen (as in Wuhan, where the worth
+        of one's own hand is what counts).
     """
     found = _with_sight(variant, path)
     points = {agent: estimate(one["points"]) for agent, one in found.items()}
@@ -63,24 +73,29 @@ def _with_sight(variant: str, path: Path = CEILINGS) -> dict[str, dict[str, Any]
 
 
 def estimate(plain: Mapping[str, float]) -> Estimate:
-    """Return the estimate of plain data, in which infinite ends are None."""
+    """Return an estimate from plain data, in which infinite ends are None."""
     low, high = plain["low"], plain["high"]
     return Estimate(plain["mean"], -float("inf") if low is None else low, float("inf") if high is None else high)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The standings in a file."""
+    """The standings in a file.
+
+    Attributes:
+        path: the file.
+        rows: the standings.
+    """
 
     path: Path
     rows: Rows
 
     @classmethod
     def read(cls, path: Path) -> Kept:
-        """Read the standings; none if there is no such file.
+        """Read the standings; they are empty if there is no such file.
 
         Raises:
-            TrainingError: it is something else.
+            TrainingError: the file is not one of standings.
         """
         try:
             rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -90,22 +105,22 @@ class Kept:
                 for name in _ESTIMATES & row.keys():
                     estimate(row[name])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise TrainingError(f"{path}: no standings that can be read ({error})") from error
+            raise TrainingError(f"{path}: cannot be read as standings ({error})") from error
         return cls(path, rows)
 
     def add(self, variant: str, digests: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Add what was found of agents; what was known of the same kinds goes, see also `make_room`.
+        """Add new results of agents, which replace older ones of the same kinds; see also `make_room`.
 
-        A matrix is not replaced by one without agents that it has: Nash ratings are of all agents of one matrix, and
-        those of several would not belong together.
+        A pay-off matrix is not replaced by one that lacks some of its agents. Nash ratings refer to all agents of one
+        matrix, and those from different matrices do not belong together.
 
         Args:
-            variant: by name.
-            digests: by agent, what its choices come from, see `agent_digests`.
-            found: by agent, see `Rows`.
+            variant: the name of the variant.
+            digests: the digests of each agent, by its text; see `agent_digests`.
+            found: the results of each agent, by its text; see `Rows`.
 
         Returns:
-            Whether all was added: False if the matrix stays as it was.
+            Whether everything was added; False if the matrix stays as it was.
         """
         rows = {agent: self.make_room(variant, agent, digests[agent]) for agent in found}
         of_matrix = {agent: one["duels"].keys() for agent, one in self.rows[variant].items() if "duels" in one}
@@ -119,11 +134,11 @@ class Kept:
         return not is_smaller
 
     def make_room(self, variant: str, agent: str, digests: Sequence[str]) -> dict[str, Any]:
-        """Return the row of an agent, in which nothing is of another one that bore the name before it.
+        """Return the row of an agent, after removing everything that belongs to an earlier agent of the same name.
 
-        What others won from that one goes as well, and what was found where it took part: a policy that is replaced
-        leaves a matrix without itself, and mixed tables that are played anew. What was found by another version of the
-        rules goes of everybody.
+        The results of others against the earlier agent, or at tables where it took part, are removed as well. A policy
+        that is replaced thus leaves a matrix without itself, and mixed tables that have to be played anew. Rows that
+        were found with another version of the rules are cleared for every agent.
         """
         rows, version = self.rows.setdefault(variant, {}), VARIANTS[variant].version
         for one in rows.values():
@@ -145,12 +160,12 @@ class Kept:
         return known
 
     def write(self) -> None:
-        """Write the file."""
+        """Write the standings to their file."""
         write_text(self.path, plain_json(self.rows) + "\n")
 
 
 def page(rows: Rows) -> str:
-    """Return the tables in Markdown of what is known, and the picture of the matrices."""
+    """Return the tables of all standings in Markdown, and the picture of the pay-off matrices."""
     variants = [name for name in sorted(VARIANTS) if name in rows]
     agents = sorted({agent for name in variants for agent in rows[name]}, key=_order)
     head = ["agent", *(VARIANTS[name].title for name in variants)]
@@ -159,7 +174,7 @@ def page(rows: Rows) -> str:
     parts = []
     for kind, (text, show) in _TABLES.items():
         at = [_pool(kind, found) for of_agent in known.values() for found in of_agent.values() if kind in found]
-        pool = max(at, key=at.count, default=())  # others say theirs themselves
+        pool = max(at, key=at.count, default=())  # cells with another pool name it themselves
         shown = [
             [
                 titled(agent),
@@ -193,7 +208,7 @@ def page(rows: Rows) -> str:
 
 
 def card(of_variant: Mapping[str, Mapping[str, Any]], variant: str) -> str:
-    """Return a table in Markdown of what is known of the shipped policy of a variant, whose rows these are."""
+    """Return a table in Markdown of what is known about the shipped policy of a variant, given its rows."""
     found, people = of_variant["policy"], VARIANTS[variant].people
     met = sorted(found["duels"].keys() - {found["against"]}, key=_order)
     shown = [
@@ -207,7 +222,7 @@ def card(of_variant: Mapping[str, Mapping[str, Any]], variant: str) -> str:
 
 
 def policies(rows: Rows) -> str:
-    """Return a table in Markdown of how strong the shipped policies are."""
+    """Return a table in Markdown of the strengths of the shipped policies."""
     shown = [
         [
             VARIANTS[name].title,
@@ -224,7 +239,7 @@ def policies(rows: Rows) -> str:
 
 
 def _pool(kind: str, found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return who others at tables are drawn from, of a kind of numbers that are found at mixed tables; else nobody."""
+    """Return the pool of other players for a kind of result from mixed tables; empty for other kinds."""
     how = next((how for how, names in _OF_TABLES.items() if kind in names), "")
     return tuple(found.get(how, {}).get("pool", ()))
 
@@ -235,7 +250,7 @@ def _of_pool(kind: str, found: Mapping[str, Any], usual: Sequence[str], text: st
 
 
 def _listed(pool: Sequence[str]) -> str:
-    """Return the agents of a pool in words, without their options."""
+    """Return the agents of a pool as a phrase, without their options."""
     named = ["the reference agent" if one == "reference" else one.partition("?")[0] for one in pool]
     return " and ".join([", ".join(named[:-1]), *named[-1:]] if len(named) > 1 else named)
 
@@ -318,11 +333,11 @@ _TABLES: Final = {
         _response,
     ),
 }
-"""By what has to be known of an agent: what a table says, and the function that shows it."""
+"""By the key that an agent's row needs: the heading of a table, and the function that makes its cells."""
 
 
 def matrices(rows: Rows) -> dict[str, dict[tuple[str, str], Estimate]]:
-    """Return by the title of the variant what agents win among copies of each other, of those who have all met."""
+    """Return, by the title of each variant, what agents that have all met win among copies of each other."""
     found = {}
     for name in sorted(VARIANTS):
         known = {agent: one["duels"] for agent, one in rows.get(name, {}).items() if "duels" in one}
@@ -336,7 +351,7 @@ def matrices(rows: Rows) -> dict[str, dict[tuple[str, str], Estimate]]:
 
 
 def write_pictures(folder: Path, rows: Rows) -> None:
-    """Draw the matrices of standings in a folder, in both schemes; without any, nothing is written."""
+    """Draw the pay-off matrices into a folder, in both colour schemes; without matrices, write nothing."""
     if tables := matrices(rows):
         for theme, name in PICTURES.items():
             write_text(folder / name, picture(tables, theme))
@@ -351,7 +366,7 @@ _PICTURE: Final = f"""Who beats whom, ordered by Nash rating:
 
 
 def cell(points: Estimate) -> str:
-    """Return points in sigma, bold if they are clear of zero and do not round to it."""
+    """Return points in sigma as text, bold if they are clear of zero and do not round to it."""
     text = points.text(3, sign="+")
     return f"**{text}**" if points.is_clear_of_zero and round(points.mean, 3) else text
 
@@ -361,18 +376,18 @@ def _order(agent: str) -> tuple[int, str]:
 
 
 def titled(agent: str) -> str:
-    """Return an agent, with its number if it is a level."""
+    """Return an agent's text, with its number in front if it is a level."""
     return f"{LEVELS.index(agent)}: {agent}" if agent in LEVELS else agent
 
 
 def lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
+    """Return a table in Markdown with this head and these rows."""
     first, *rest = (f"| {' | '.join(row)} |" for row in [head, *rows])
     return "\n".join([first, "|" + "---|" * len(head), *rest])
 
 
 def write_page(page: Path, text: str) -> None:
-    """Put a text between the lines `START` and `END` of a page.
+    """Write a text between the lines `START` and `END` of a page.
 
     Raises:
         TrainingError: the page has no such lines.
@@ -382,7 +397,7 @@ def write_page(page: Path, text: str) -> None:
 
 
 def around(page: Path) -> tuple[str, str]:
-    """Return what stands before and behind the place for the table of a page; a TrainingError if there is none."""
+    """Return the parts of a page before and after the place of its table; a TrainingError if there is no such place."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)

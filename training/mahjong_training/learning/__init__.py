@@ -1,1 +1,1 @@
-"""Learning by self-play: PPO, the hands that it learns from, rewards, and runs in a folder."""
+"""Learning by self-play: PPO, the hands that it learns from, rewards, and runs with their folders."""

@@ -1,6 +1,6 @@
-"""What every way to learn does alike: a run in its folder, measured and saved on the way, and resumed where it stopped.
+"""What all training commands have in common: runs in a folder, measured and saved on the way, that can be resumed.
 
-A subclass of `BaseRun` says how it learns, what a checkpoint holds, and which measurement is the best so far.
+A subclass of `BaseRun` defines how to learn, what a checkpoint holds, and which measurement is the best so far.
 """
 
 from __future__ import annotations
@@ -44,33 +44,34 @@ Made = TypeVar("Made")
 
 
 class BaseRun(ABC, Generic[Config]):
-    """A run of learning.
+    """A training run.
 
     Attributes:
         config: the settings.
-        folder: where everything is left.
-        rules: what is played.
+        folder: the run folder, which receives all files.
+        rules: the rules to play by.
         judges: the agents that the learner is measured against.
-        met: by their texts, all agents that it is measured against, learns from or has to beat.
-        executor: where it is measured.
-        match_hands: hands of a match; 1: single hands are measured.
-        control_variates: whether the luck of the draws is taken off the points of measurements.
-        critic_hands: of what is learned from, as much as only a critic learns from at the beginning.
-        steps: decisions that were learned from.
-        seconds: time that learning took, without measurements.
-        is_due: what there is now has to be measured.
+        met: by their texts, all agents that the learner is measured against, learns from or has to beat.
+        executor: where measurements are played.
+        match_hands: hands in a match; 1 if single hands are measured.
+        control_variates: whether the luck of the draws is subtracted from the points of measurements.
+        critic_hands: how much at the beginning only a critic learns from, in `unit`.
+        steps: the number of decisions learned from.
+        saved: the amount learned from when the last checkpoint was written, in `unit`.
+        seconds: the time spent learning, without measurements.
+        is_due: whether the present policy still has to be measured.
     """
 
     packages: ClassVar[Sequence[str]] = ("numpy", "torch")
-    """Packages whose versions are written beside the settings."""
+    """The packages whose versions are written with the settings."""
     unit: ClassVar[str]
-    """What is counted up to the total, and the name of the attribute that counts it: "hands" or "steps"."""
+    """The unit of the total, which is also the name of the attribute that counts it: "hands" or "steps"."""
 
     def __init__(self, config: Config, folder: RunFolder) -> None:
-        """Find the rules and the agents of the measurements; nothing is written.
+        """Find the rules and the agents for measurements; nothing is written.
 
         Raises:
-            MahjongError: unknown variant, knob or agent, or rules by which games do not end after hands.
+            MahjongError: a variant, knob or agent is unknown, or games do not end after a number of hands.
         """
         torch.set_num_threads(config.threads)
         self.config: Config = config
@@ -85,61 +86,65 @@ class BaseRun(ABC, Generic[Config]):
         self.seconds = 0.0
         self.is_due = True
 
-    # --- Of each way to learn -----------------------------------------------------------------------------------
+    # --- Defined by each training command -----------------------------------------------------------------------
     @staticmethod
     @abstractmethod
     def check(config: Config) -> None:
-        """Check settings before anything is made.
+        """Check the settings before anything is made.
 
         Raises:
-            TrainingError: they cannot be used.
+            TrainingError: the settings cannot be used.
         """
 
     @property
     @abstractmethod
     def total(self) -> int:
-        """What is to be learned from in all, in `unit`."""
+        """How much to learn from in all, in `unit`."""
 
     @abstractmethod
     def update(self) -> None:
-        """Play, and learn from it once."""
+        """Play the hands of one update, and learn from them."""
 
     @abstractmethod
     def player(self) -> Agent:
-        """Return the agent that is measured: the learner as it is now."""
+        """Return the learner as it is now, as the agent to measure."""
 
     @abstractmethod
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
-        """Return whether a measurement, a result against each of the judges, is the best so far; and lines to print."""
+        """Judge a measurement, given as the results against each of the judges.
+
+        Returns:
+            Whether it is the best so far, and lines to print.
+        """
 
     @abstractmethod
     def policy_file(self) -> PolicyFile:
-        """Return the learner's policy as it is saved."""
+        """Return the learner's policy in the form in which it is saved."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint holds beside the time that was taken and whether a measurement is due."""
+        """Return the contents of a checkpoint, except for `seconds` and `is_due`."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` returned; any error means that the checkpoint does not fit."""
+        """Restore what `state` returned; any error means that the checkpoint does not fit."""
 
     def close(self) -> None:
-        """Let go of processes and files."""
+        """End processes and close files."""
         self.executor.close()
 
-    # --- Of all of them -----------------------------------------------------------------------------------------
+    # --- Common to all training commands ------------------------------------------------------------------------
     @property
     def learned(self) -> int:
-        """What was learned from, in `unit`."""
+        """How much has been learned from so far, in `unit`."""
         return int(getattr(self, self.unit))
 
     def progress(self, learned: int) -> Fraction:
-        """Return the share of what the policy learns from that is done after an amount of what is learned from."""
+        """Return the share, 0 to 1, of the policy's learning that is done after learning from an amount, in `unit`."""
         return Fraction(max(0, learned - self.critic_hands), max(1, self.total - self.critic_hands))
 
     def digests(self) -> dict[str, list[str]]:
-        """Return what the choices of the agents that are met come from, by their texts, and code of one's own."""
+        """Return the digests of all agents in `met`, by their texts, and of code of the user's own, by its option."""
         texts = {name: getattr(self.config, name, None) for name in ("reward", "features", "network")}
         own = {
             f"--{name} {text}": named_digests(text, self.rules) for name, text in texts.items() if isinstance(text, str)
@@ -147,11 +152,11 @@ class BaseRun(ABC, Generic[Config]):
         return {spec: agent_digests(spec, agent, self.rules) for spec, agent in self.met.items()} | own
 
     def sent(self, text: str | Made, made: Made) -> str | Made:
-        """Return what is sent to where hands are played of something that a text names: the text or what it made."""
+        """Return what to send to workers for an object made from a text: the text, or the object if they lack files."""
         return text if self.executor.shares_files else made
 
     def games(self, hands: int) -> int:
-        """Return how many deals are played in place of a number of single hands."""
+        """Return how many deals to play for a number of single hands: as many, or fewer if a deal is a match."""
         return hands if self.match_hands == 1 else max(FEWEST, hands // self.match_hands)
 
     def run(self) -> None:
@@ -159,7 +164,7 @@ class BaseRun(ABC, Generic[Config]):
 
         Raises:
             InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
-            WriteError: the disk is full; what was saved before is whole.
+            WriteError: the disk is full; what was saved before is complete.
             WorkerError: a worker process ended; what was learned has been saved.
         """
         hint = resume_hint()
@@ -167,12 +172,12 @@ class BaseRun(ABC, Generic[Config]):
             with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
                 self.learn()
         except KeyboardInterrupt as interrupt:
-            message = f"{self.folder.path}: interrupted after {self.saved:,} {self.unit}; go on with {hint}"
+            message = f"{self.folder.path}: interrupted after {self.saved:,} {self.unit}; resume with {hint}"
             raise InterruptedRunError(message, exit_status(interrupt)) from None
         except WorkerError as error:
-            raise WorkerError(f"{error}; stopped after {self.saved:,} {self.unit}; go on with {hint}") from error
+            raise WorkerError(f"{error}; stopped after {self.saved:,} {self.unit}; resume with {hint}") from error
         except WriteError as error:
-            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {hint}") from error
+            raise WriteError(f"{error}; what was saved before is complete; make room and resume with {hint}") from error
 
     def learn(self) -> None:
         """Learn up to the total, saving after every update and measuring on the way."""
@@ -190,7 +195,7 @@ class BaseRun(ABC, Generic[Config]):
                 self.seconds += time.monotonic() - start
                 bar.update(self.learned - before)
                 self.is_due = self._measurements_due(before) < self._measurements_due(self.learned)
-                # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
+                # Saved before it is measured, which takes as long again, so that an interruption then loses nothing.
                 self.save()
                 self.measure_if_due(bar.write)
         rate = self.steps / max(self.seconds, 1e-9)
@@ -200,11 +205,11 @@ class BaseRun(ABC, Generic[Config]):
         )
 
     def _measurements_due(self, learned: int) -> int:
-        """Return how many measurements on the way are due by then."""
+        """Return how many measurements on the way are due after an amount learned from, in `unit`."""
         return int(self.progress(learned) * self.config.evaluations)
 
     def measure_if_due(self, say: Callable[[str], None] = print) -> None:
-        """Measure, if that is due, and save that it was done; the first policy is kept as the initial one."""
+        """Measure if that is due, and save that it is done; the first policy is kept as the initial one."""
         if not self.is_due:
             return
         self.measure("PPO" if self.learned else "start", say)
@@ -214,11 +219,11 @@ class BaseRun(ABC, Generic[Config]):
         self.save()
 
     def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
-        """Measure the learner, add to the learning curve, and keep the policy: as the best if it is.
+        """Measure the learner, add the results to the learning curve, and save the policy, also as the best if it is.
 
         Args:
-            phase: what the curve calls this part of the run.
-            say: prints a line.
+            phase: the name of this part of the run in the curve.
+            say: a function that prints a line.
         """
         learner = self.player()
         agents = [learner, *map(self.sent, self.config.evaluation_agents, self.judges)]
@@ -229,7 +234,7 @@ class BaseRun(ABC, Generic[Config]):
                 agents,
                 one_against_copies(0, number, self.rules.people),
                 deals=self.games(self.config.evaluation_deals),
-                # The same deals every time: differences between measurements are less noisy than the measurements.
+                # The same deals every time, so that differences between measurements are less noisy than these are.
                 seed=curve_seed(self.config.seed),
                 control_variates=self.control_variates,
                 hands=self.match_hands,
@@ -262,21 +267,21 @@ class BaseRun(ABC, Generic[Config]):
         say("\n  ".join([f"{phase}, {self.learned:,} {self.unit}, {self.seconds:.0f} s", *lines]))
 
     def log(self, name: str, number: float) -> None:
-        """Show a number in TensorBoard, over what was learned from."""
+        """Write a number to TensorBoard, plotted over the amount learned from."""
         self._board.add_scalar(name, number, self.learned)
 
     def save(self) -> None:
-        """Write what ``--resume`` needs.
+        """Write a checkpoint, from which ``--resume`` goes on.
 
         Raises:
-            WriteError: it cannot be written; the checkpoint before stays.
+            WriteError: the checkpoint cannot be written; the previous one is kept.
         """
         state = self.state() | {"seconds": self.seconds, "is_due": self.is_due}
         write_checkpoint(self.folder.checkpoint, state)
         self.saved = self.learned
 
     def load(self) -> None:
-        """Go on from what `save` wrote; a run that was stopped before it begins again.
+        """Restore the last checkpoint; a run that has none starts again from the beginning.
 
         Raises:
             TrainingError: the checkpoint is damaged.
@@ -292,22 +297,25 @@ class BaseRun(ABC, Generic[Config]):
             self.seconds, self.is_due = float(state["seconds"]), bool(state["is_due"])
             if self.steps < 0:
                 raise ValueError(f"{self.steps} steps")
-        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
+        except Exception as error:  # damaged files make torch and dictionaries raise a dozen kinds
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
-        # Of a measurement that is still due a part may be there.
+        # A measurement that is still due may have been written in part.
         self.folder.truncate_after(self.steps - self.is_due)
         self.saved = self.learned
 
 
 def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
-    """Learn, from the beginning or from where the run was interrupted, and leave everything in the run folder.
+    """Begin a run or resume an interrupted one, and write everything to the run folder.
 
     Args:
-        kind: how it learns.
+        kind: the class of the run.
         config: the settings.
 
+    Returns:
+        The run folder.
+
     Raises:
-        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+        MahjongError: settings, agents or folders cannot be used; nothing has been learned then.
     """
     folder = RunFolder(config.out or Path("runs") / f"{config.variant}{config.folder_suffix}")
     kind.check(config)
@@ -321,7 +329,7 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     for (name, kept), wanted in zip(asdict(config).items(), asdict(asked).values(), strict=True)
                     if wanted not in (kept, None)
                 ]:
-                    print(f"it goes on with settings that it began with: {', '.join(own)}")
+                    print(f"the run keeps the settings that it began with: {', '.join(own)}")
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
                     digests = run.digests()
@@ -341,10 +349,10 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a checkpoint.
+    """Write a checkpoint to a file.
 
     Raises:
-        WriteError: it cannot be written; the one before stays.
+        WriteError: the file cannot be written; the previous checkpoint is kept.
     """
     data = io.BytesIO()
     torch.save(dict(state), data)
@@ -352,10 +360,10 @@ def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
-    """Return what a checkpoint holds, on the CPU; None if there is none.
+    """Read a checkpoint, with its tensors on the CPU; return None if there is none.
 
     Raises:
-        TrainingError: it is damaged, or no checkpoint.
+        TrainingError: the file is damaged, or is not a checkpoint.
     """
     try:
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
@@ -363,7 +371,7 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except Exception as error:
-        # Not quoted: torch asks its users to report what is wrong with our file.
+        # The error is not quoted, as torch's message asks users to report to torch what is wrong with this file.
         size = path.stat().st_size if path.is_file() else 0
         raise TrainingError(
             f"{path}: damaged or of another version; no checkpoint can be read from its {size:,} bytes"

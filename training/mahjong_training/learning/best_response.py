@@ -1,7 +1,7 @@
-"""``mahjong-env best-response``: what could be won from an agent by somebody who plays against nobody else.
+"""``mahjong-env best-response``: train a policy against a single agent, and measure how much it wins.
 
-What is found bounds the agent's exploitability from below: another learner, or a longer run, may win more. So results
-can be compared only at the same budget, which stands beside them.
+The result is a lower bound of the agent's exploitability, as another learner or a longer run may win more. Results can
+therefore be compared only at the same budget, which is reported with them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ FILE: Final = "best_response.json"
 
 @dataclass(frozen=True)
 class BestResponse:
-    """What a response wins from an agent, alone against copies of it, on deals that nothing was selected on.
+    """What a best response wins, alone against copies of an agent, on held-out deals.
 
     Attributes:
-        rules: what is played.
-        agent: the agent that was to be beaten.
-        start: as whom the response began.
-        points: points a hand that the response wins.
-        learned: of them more than the response won as it began, on the same deals.
-        sigma: the unit, in points.
-        hands: the budget: hands that were learned from.
-        decisions: the response's decisions in them.
-        seconds: time that learning took, without measurements.
-        deals: of the test, each played from every seat.
+        rules: the rules that were played.
+        agent: the agent to beat.
+        start: the agent that the response began as.
+        points: the points a hand that the response wins.
+        learned: how many more points that is than the response won as it began, on the same deals.
+        sigma: the unit of strength, in points.
+        hands: the budget: the number of hands learned from.
+        decisions: the number of the response's decisions in these hands.
+        seconds: the time spent learning, without measurements.
+        deals: the number of deals in the test, each played from every seat.
     """
 
     rules: Rules
@@ -69,18 +69,18 @@ class BestResponse:
 
 
 def run(config: BestResponseConfig) -> BestResponse:
-    """Learn to beat an agent, test the response, print what it wins, and leave everything in the run folder.
+    """Learn to beat an agent, test the response, print what it wins, and write everything to the run folder.
 
     Raises:
-        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+        MahjongError: settings, agents or folders cannot be used; nothing has been learned then.
         InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
     """
     check_settings(config)
     rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
     if config.kept is not None and config.knobs:
-        raise TrainingError("--kept is of the variants as they are, without --knobs")
+        raise TrainingError("--kept holds results of the variants' default rules: leave out --knobs")
     if config.kept is not None:
-        Kept.read(config.kept)  # rather than after all that is learned
+        Kept.read(config.kept)  # a damaged file is reported now, not after the learning
     named = str(config.start)
     if config.start is not None and named not in learning.TEACHERS and not named.startswith("policy:"):
         raise TrainingError(f"--start is one of {', '.join(learning.TEACHERS)}, policy:NAME, not {config.start!r}")
@@ -133,7 +133,7 @@ def run(config: BestResponseConfig) -> BestResponse:
 
 
 def _settings(config: BestResponseConfig, out: Path, start: str | None) -> TrainConfig:
-    """Return the settings of the run of learning: nobody else plays, measures or judges."""
+    """Return the settings of the training run: the agent is the only opponent in play, measurements and gates."""
     return TrainConfig(
         **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "seed", "resume")},
         **{name: getattr(config, name) for name in ("processes", "ray", "threads")},
@@ -147,9 +147,9 @@ def _settings(config: BestResponseConfig, out: Path, start: str | None) -> Train
 
 
 def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tuple[LineupResult, LineupResult]:
-    """Return how the response and what it began as do among copies of the agent, on the deals of the test.
+    """Return the test results of the response, and of the policy that it began as, among copies of the agent.
 
-    While no gate has been passed they are the same, which is played once.
+    If no gate has been passed, the two are the same policy, which is played only once.
     """
     policies = [f"policy:{path}" for path in (folder.best, folder.initial)[: 1 + folder.has_gained]]
     agents = {spec: make_agent(spec) for spec in (*policies, config.agent)}

@@ -1,11 +1,14 @@
-"""Proximal policy optimisation (PPO) by self-play: read it from top to bottom.
+"""Proximal policy optimisation (PPO) by self-play, written to be read from top to bottom.
 
-An update plays one hand at each of a few thousand tables to its end (`mahjong_training.learning.self_play`), estimates
-the advantage of each decision (a critic, and generalised advantage estimation along the trajectory of a seat in a
-hand), and moves the probabilities of the actions accordingly, a little at a time (the clipped objective).
+An update has three steps:
+
+1. Play one hand to its end at each of a few thousand tables (`mahjong_training.learning.self_play`).
+2. Estimate the advantage of each decision, with a critic and generalised advantage estimation along the trajectory of a
+   seat in a hand.
+3. Move the probabilities of the actions accordingly, a little at a time (the clipped objective).
 
 The network that acts is the small one of `mahjong_agents.policy.network`, or any torch module
-(`mahjong_agents.policy.torch_network`). What made it work, and what did not, stands in docs/research/learning.md.
+(`mahjong_agents.policy.torch_network`). docs/research/learning.md says what made it work, and what did not.
 """
 
 from __future__ import annotations
@@ -40,20 +43,22 @@ from mahjong_training.learning.self_play import Trajectories, Weights
 Result = TypeVar("Result")
 
 WIDTH: Final = 64
-"""Units of a layer of the small network, if nothing else is asked for."""
+"""The default number of units in a layer of the small network."""
 _CRITIC_WIDTHS: Final = (128, 64)
 _CRITIC_LEARNING_RATE: Final = 1e-3
-_CRITIC_BATCH_SIZE: Final = 1024  # one pass in batches of this size teaches it more than two of four times that
+_CRITIC_BATCH_SIZE: Final = 1024  # one pass with this batch size teaches more than two passes with four times that
 _MAX_GRAD_NORM: Final = 0.5
-_LAST_LEARNING_RATE: Final = 0.1  # share of the first that the learning rate falls to
+_LAST_LEARNING_RATE: Final = 0.1  # the learning rate falls to this share of its initial value
 _MICROBATCH_SIZE: Final = 2048
-"""Decisions whose gradients are worked out at once, and added up to those of a minibatch: what the small network needs
-for them stays in a processor's cache."""
+"""The number of decisions whose gradients are computed at once, and then summed over a minibatch.
+
+What the small network needs for so few decisions stays in a processor's cache.
+"""
 
 
 # --- Networks ----------------------------------------------------------------------------------------------------
 class Actor(nn.Module):
-    """The small network with weights that can be moved; its arrays are those of `ActionNetwork`."""
+    """The small network as a torch module that can learn, with the same arrays as `ActionNetwork`."""
 
     fact_scales: Tensor
     table_scales: Tensor
@@ -61,7 +66,14 @@ class Actor(nn.Module):
     def __init__(
         self, width: int, *, claims: bool, generator: torch.Generator, features: Features | None = None
     ) -> None:
-        """Build a network that plays like the greedy agents: everything but the prior begins near nothing."""
+        """Build a network that plays like a greedy agent, as everything except the prior begins near zero.
+
+        Args:
+            width: units of each hidden layer.
+            claims: whether the greedy agent claims tiles; otherwise it keeps its hand closed.
+            generator: the source of the random initial weights.
+            features: adds inputs of the user's own.
+        """
         super().__init__()
         scales = table_scales(features)
         for name, shape in shapes(width, len(scales) - len(table_scales())).items():
@@ -74,7 +86,7 @@ class Actor(nn.Module):
         self.register_buffer("table_scales", torch.from_numpy(scales.copy()), persistent=False)
 
     def scores(self, inputs: Inputs) -> Tensor:
-        """Return [m] logits of the legal actions."""
+        """Return [m] the logits of the legal actions."""
         weights = dict(self.named_parameters())
         facts, table = inputs.per_action["facts"].float(), inputs.per_decision["table"].float()
         table = torch.addmm(weights["bias"], table, weights["table"] * self.table_scales[:, None])
@@ -86,7 +98,7 @@ class Actor(nn.Module):
 
 
 class Critic(nn.Module):
-    """Values: what a seat will be paid in the rest of the hand; it may see privileged features of the other seats."""
+    """The network that predicts a seat's pay in the rest of the hand; it may see privileged features of other seats."""
 
     scales: Tensor
 
@@ -102,7 +114,7 @@ class Critic(nn.Module):
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], 1))
 
     def forward(self, critic_inputs: Tensor) -> Tensor:
-        """Return [n] values, for [n, C + others * H] numbers."""
+        """Return [n] values for [n, C + others * H] inputs."""
         values: Tensor = self.layers(critic_inputs.float() * self.scales)
         return values[:, 0]
 
@@ -115,19 +127,19 @@ def advantages_and_returns(
     gamma: float,
     gae_lambda: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimate advantages (generalised advantage estimation) and returns; every trajectory ends with its hand.
+    """Estimate advantages (by generalised advantage estimation) and returns; every trajectory ends with its hand.
 
     Args:
         trajectory: [n] the trajectory of each decision, in the order of play.
-        rewards: [n] from the decision to the next one of its trajectory.
-        values: [n] of the critic at the decision.
-        gamma: discount for each further decision of the trajectory.
-        gae_lambda: how far ahead advantages look.
+        rewards: [n] the reward from each decision to the next one of its trajectory.
+        values: [n] the critic's value of each decision.
+        gamma: the discount for each further decision of the trajectory.
+        gae_lambda: the lambda of the estimation; the greater it is, the further ahead advantages look.
 
     Returns:
         [n] float64 advantages, and [n] float64 discounted returns to the end of the hand.
     """
-    order = np.argsort(trajectory, kind="stable")  # the decisions of a trajectory behind each other
+    order = np.argsort(trajectory, kind="stable")  # makes the decisions of a trajectory adjacent
     first = np.flatnonzero(np.diff(trajectory[order], prepend=-1) > 0)
     last = np.append(first[1:], len(trajectory)) - 1
     ordered_rewards, ordered_values = rewards[order], values[order]
@@ -150,14 +162,14 @@ def advantages_and_returns(
 # --- Learning ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Minibatch:
-    """A minibatch, or a part of it: n decisions with m likely actions, as tensors.
+    """A minibatch, or a part of it: n decisions with m likely actions in all, as tensors.
 
     Attributes:
-        inputs: what the actor is shown.
-        chosen: [n] which of the m actions was chosen.
-        log_probability: [n] with which it was drawn.
-        proximal: [n] with which the actor would have drawn it as the update began.
-        advantage: [n] normalised.
+        inputs: the inputs of the actor.
+        chosen: [n] the index, among the m actions, of the action chosen.
+        log_probability: [n] the log-probability with which it was drawn.
+        proximal: [n] the log-probability that the actor gave it at the beginning of the update.
+        advantage: [n] the normalised advantages.
     """
 
     inputs: Inputs
@@ -169,7 +181,7 @@ class Minibatch:
 
 @contextmanager
 def _threads(number: int) -> Iterator[None]:
-    """Let torch use a number of threads inside."""
+    """Let torch use this number of threads inside the ``with`` block."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -179,10 +191,10 @@ def _threads(number: int) -> Iterator[None]:
 
 
 class Begin(Protocol):
-    """Begins work."""
+    """A function that begins some work, possibly in another thread."""
 
     def __call__(self, work: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
-        """Begin ``work(*arguments)``; return what waits for its result."""
+        """Begin ``work(*arguments)``; return a function that waits for its result."""
         ...
 
 
@@ -192,13 +204,18 @@ def _carry_out(work: Callable[..., Result], *arguments: Any) -> Callable[[], Res
 
 
 class Learner:
-    """The networks, their optimisers, and an update of them.
+    """The networks and their optimisers, with the method that updates them.
 
     Attributes:
+        config: the settings of the run.
+        unit: the number by which rewards are divided.
+        device: the device on which torch computes.
         actor: the network that acts.
-        reference: the same as it began, or as it was when it last passed a gate: ``kl_coef`` holds the actor near it.
-        average: the exponential moving average of the actor's weights, which is measured and saved.
-        critic: the network that values decisions.
+        reference: the actor as it began, or as it was when it last passed a gate; ``kl_coef`` holds the actor near it.
+        average: the network with the exponential moving average of the actor's weights, which is measured and saved.
+        critic: the network that predicts the values of decisions.
+        actor_optimiser: the optimiser of the actor.
+        critic_optimiser: the optimiser of the critic.
     """
 
     def __init__(
@@ -215,15 +232,16 @@ class Learner:
 
         Args:
             config: the settings of the run.
-            people: persons at a table.
-            unit: of the rewards, which are divided by it; sigma for points.
-            claims: whether the small network begins as greedy, or as greedy that keeps its hand closed.
-            start: the weights that the actor begins with instead.
-            features: what adds inputs of a researcher's own to the small network and the critic.
+            people: the number of persons at a table.
+            unit: the number by which rewards are divided; sigma if rewards are points.
+            claims: whether the small network begins as the greedy agent; otherwise as the one that keeps its hand
+                closed.
+            start: weights with which the actor begins instead.
+            features: adds inputs of the user's own to the small network and the critic.
 
         Raises:
             AgentError: the network of the settings cannot be made.
-            ValueError: the weights are not those of the network.
+            ValueError: the weights do not fit the network.
         """
         torch.manual_seed(config.seed)
         self.config, self.unit = config, unit
@@ -245,13 +263,13 @@ class Learner:
     def update(
         self, trajectories: Trajectories, *, number: int, progress: float, critic_updates: int = 0
     ) -> dict[str, float]:
-        """Learn from trajectories.
+        """Update the networks from some trajectories.
 
         Args:
-            trajectories: of hands that were played with the actor as it is.
-            number: of the update; the order of the minibatches follows from it and from the seed.
-            progress: share of the run that is done, 0 to 1.
-            critic_updates: the number of first updates that leave the actor as it is.
+            trajectories: the trajectories of the hands of the update.
+            number: the number of the update, from which, with the seed, the order of the minibatches follows.
+            progress: the share of the run that is done, 0 to 1.
+            critic_updates: how many updates at the beginning leave the actor unchanged.
 
         Returns:
             Metrics by name.
@@ -273,7 +291,7 @@ class Learner:
                 "critic/advantage_std": float(advantages.std()),
                 "hands/decisions": len(trajectories) / trajectories.points.size,
             }
-            # Until the critic has learned something, it learns from what was really paid.
+            # Until the critic has learned something, it is fitted to the returns that were really paid.
             targets = self._tensor(returns if only_critic else advantages + values)
             order = torch.randperm(len(targets), generator=generator)
             fitted = begin(self._fit_critic, critic_inputs, targets, order)
@@ -285,10 +303,10 @@ class Learner:
 
     @contextmanager
     def _at_once(self) -> Iterator[Begin]:
-        """Give what begins work: at once with one thread, in one of several threads otherwise, with the same results.
+        """Yield a function that begins work: at once if there is one thread, otherwise in one of several threads.
 
-        The small network shares the threads out among microbatches and the critic, one to each of them; one of a
-        user's own has half of them, and the critic the other half.
+        The results are the same. With the small network, each microbatch and the critic gets one thread at a time. A
+        network of the user's own gets half of the threads, and the critic the other half.
         """
         threads = self.config.threads
         of_each = 1 if self._is_small else max(1, threads // 2)
@@ -305,7 +323,7 @@ class Learner:
         return self.config.network is None and self.device.type == "cpu"
 
     def _average_weights(self, updates: int) -> None:
-        # A plain mean of the first updates: what the actor began as would count for most of a short run.
+        # A plain mean over the first updates; otherwise the initial actor would dominate the average of a short run.
         decay = min(self.config.ema_decay, updates / (updates + 1))
         with torch.no_grad():
             for mean, now in zip(self.average.parameters(), self.actor.parameters(), strict=True):
@@ -347,7 +365,7 @@ class Learner:
             for microbatches in self._minibatches(trajectories, normalised, generator, proximal):
                 self.actor_optimiser.zero_grad()
                 begun = [(share, begin(self._gradients, share, batch)) for share, batch in microbatches]
-                for share, wait in begun:  # added up in this order, whichever is ready first
+                for share, wait in begun:  # summed in this order, whichever is ready first
                     gradients, found = wait()
                     for parameter, gradient in gradients:
                         parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad.add_(gradient)
@@ -361,14 +379,14 @@ class Learner:
         }
 
     def _gradients(self, share: float, batch: Minibatch) -> tuple[list[tuple[nn.Parameter, Tensor]], dict[str, float]]:
-        """Return the gradients of a share of the loss with the parameters that they belong to, and metrics."""
+        """Return pairs of a parameter and its gradient, for a share of the loss, and metrics."""
         loss, found = self._loss(batch)
         moved = [parameter for parameter in self.actor.parameters() if parameter.requires_grad]
         gradients = torch.autograd.grad(share * loss, moved, allow_unused=True)
         return [pair for pair in zip(moved, gradients, strict=True) if pair[1] is not None], found
 
     def _proximal(self, trajectories: Trajectories) -> NDArray[np.float32]:
-        """Return [n] the log-probabilities of what was chosen by the actor as it is: newer than what played ahead."""
+        """Return [n] the present actor's log-probabilities of the chosen actions, which an older one may have drawn."""
         row, chosen = trajectories.inputs.row, trajectories.chosen
         found = log_probabilities(TorchNetwork(self.actor).scores(trajectories.inputs), row)
         return found[np.searchsorted(row, np.arange(len(chosen))) + chosen]
@@ -380,7 +398,10 @@ class Learner:
         generator: torch.Generator,
         proximal: NDArray[np.float32],
     ) -> Iterator[Iterator[tuple[float, Minibatch]]]:
-        """Yield all decisions between several likely actions in random order: minibatches, in parts with shares."""
+        """Yield minibatches of all decisions with several likely actions, in random order.
+
+        Each minibatch is an iterator over its parts, with the share of the minibatch that each part is.
+        """
         inputs = trajectories.inputs.map(self._tensor)
         chosen, log_probability, began, advantage = (
             self._tensor(array) for array in (trajectories.chosen, trajectories.log_probability, proximal, advantages)
@@ -405,13 +426,13 @@ class Learner:
             yield ((len(part) / len(some), microbatch(choices[part])) for part in torch.split(some, size))
 
     def _loss(self, batch: Minibatch) -> tuple[Tensor, dict[str, float]]:
-        """Return PPO's loss with entropy bonus and penalty on the divergence (KL) from the reference, and metrics."""
+        """Return PPO's loss, with entropy bonus and penalty on the divergence (KL) from the reference, and metrics."""
         config, row, rows = self.config, batch.inputs.row, len(batch.chosen)
         logs = log_softmax(score_actions(self.actor, batch.inputs), row, rows)
         log_ratio = logs[batch.chosen] - batch.proximal
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-        # Decoupled from what played, should that be older (Hilton, Cobbe and Schulman, 2021); else a weight of 1.
+        # Decoupled from the actor that played, in case it is older (Hilton, Cobbe and Schulman, 2021); else factor 1.
         weighted = (batch.proximal - batch.log_probability).exp() * batch.advantage
         loss = -torch.min(ratio * weighted, clipped * weighted).mean()
         probabilities = logs.exp()
@@ -421,22 +442,22 @@ class Learner:
         if config.kl_coef > 0:
             with torch.no_grad():
                 of_reference = log_softmax(score_actions(self.reference, batch.inputs), row, rows)
-            # Of the likely actions among themselves, as all of the loss: decisions with a single one are left out.
+            # Among the likely actions only, like the rest of the loss; decisions with a single one are left out.
             divergence = (probabilities * (logs - of_reference)).sum() / rows
             loss = loss + config.kl_coef * divergence
             metrics["kl_from_reference"] = divergence.item()
         return loss, metrics
 
     def refresh_reference(self) -> None:
-        """Hold the actor near its average as it is now, from now on."""
+        """Make the present average the reference near which the actor is held."""
         self.reference.load_state_dict(self.average.state_dict())
 
     def weights(self) -> Weights:
-        """Return copies of the arrays of the actor, by name."""
+        """Return copies of the actor's arrays, by name."""
         return arrays_of(self.actor)
 
     def average_weights(self) -> Weights:
-        """Return copies of the arrays of the average, by name."""
+        """Return copies of the average's arrays, by name."""
         return arrays_of(self.average)
 
     # --- Checkpoints ------------------------------------------------------------------------------------------------
@@ -445,7 +466,7 @@ class Learner:
         return {name: part.state_dict() for name, part in self._parts().items()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take back what `state` returned."""
+        """Restore what `state` returned."""
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
 
@@ -455,7 +476,7 @@ class Learner:
 
 
 def log_softmax(logits: Tensor, row: Tensor, rows: int) -> Tensor:
-    """Return [m] logarithms of the probabilities that logits [m] give the actions of each row [m]."""
+    """Return [m] the log-probabilities of actions, given their logits [m] and their rows [m]."""
     greatest = torch.full((rows,), -torch.inf, device=logits.device)
     greatest = greatest.scatter_reduce(0, row, logits.detach(), "amax")
     shifted = logits - greatest[row]

@@ -1,9 +1,9 @@
-"""``mahjong-env psro``: learn against a pool whose pay-off matrix says who is drawn as an opponent, round by round.
+"""``mahjong-env psro``: train policies against a growing pool whose pay-off matrix sets the odds of the opponents.
 
-Policy-space response oracles (Lanctot et al., 2017): the matrix of the pool has an equilibrium
-(`payoffs.nash_mixture`); a policy learns to beat that mixture, joins the pool, and the next round begins. What no round
-beats any more is hard to exploit by this learner at this budget; best responses to what it began as and to what it
-ended as, at the same budget, judge whether it became harder to exploit.
+These are policy-space response oracles (Lanctot et al., 2017). In each round, the matrix of the pool has an equilibrium
+mixture (`payoffs.nash_mixture`). A policy learns to beat that mixture and joins the pool, and the next round begins. A
+mixture that no further round beats is hard to exploit for this learner at this budget. Best responses to the policy at
+the beginning and to the one added last, at the same budget, show whether it has become harder to exploit.
 """
 
 from __future__ import annotations
@@ -41,20 +41,21 @@ FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"
 _DIGESTS: Final = "digests"
 _LEAST_SHARE: Final = 0.01
-"""Opponents that the mixture draws less often are left out."""
+"""Opponents with a smaller share of the mixture are left out."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round: the pool as it was, what its matrix says, and what was learned against it.
+    """One round: the pool at its beginning, the pay-off matrix, and what was learned against it.
 
     Attributes:
-        pool: the agents.
-        matrix: [k][k] sigma a hand of one alone among copies of another.
-        mixture: [k] the equilibrium: how likely each is drawn as an opponent.
-        nash_ratings: [k] what each wins from the mixture less what that wins from it, halved, in sigma, with its
-            interval as (mean, low, high). Nobody has more than 0: the mixture is the best one on these very deals.
-        added: the policy that passed a gate against the mixture and joins the pool; None: none did.
+        pool: the k agents.
+        matrix: [k][k] sigma a hand of the row's agent alone among copies of the column's agent.
+        mixture: [k] the equilibrium: the probability with which each agent is drawn as an opponent.
+        nash_ratings: [k] half the difference between what each agent wins from the mixture and what the mixture wins
+            from it, in sigma, with its interval as (mean, low, high). None is above 0, as the mixture is the best one
+            on these very deals.
+        added: the policy that passed a gate against the mixture and joined the pool; None if there is none.
     """
 
     pool: tuple[str, ...]
@@ -65,16 +66,16 @@ class Round:
 
 
 def run(config: PsroConfig) -> list[Round]:
-    """Play and learn what has not been done yet, round by round; print and write what was found.
+    """Carry out the rounds that have not been finished yet; print and write the results.
 
     Raises:
-        MahjongError: settings, agents or folders that cannot be used.
-        InterruptedRunError: Ctrl-C or SIGTERM; the same command goes on.
+        MahjongError: settings, agents or folders cannot be used.
+        InterruptedRunError: Ctrl-C or SIGTERM; the same command resumes the run.
     """
     check_settings(config, zero=("judge_hands",))
     pool = tuple(dict.fromkeys(config.pool))
     if len(pool) < 2:
-        raise TrainingError("--pool has at least two agents")
+        raise TrainingError("--pool must name at least two agents")
     rules = read_rules(config.variant, config.knobs)
     check_single_hands(rules)
     digests = {spec: agent_digests(spec, make_agent(spec), rules) for spec in (*pool, config.start)}
@@ -110,7 +111,7 @@ def run(config: PsroConfig) -> list[Round]:
 
 
 def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out: Path) -> None:
-    """Write settings and agents down, or check that they are those of what is there; more rounds may be asked for."""
+    """Write the settings and agents to the folder, or check that they agree with those of the run in it."""
     free = {"rounds", "judge_hands", "processes", "ray", "threads", "out"}
     settings = json.loads(json.dumps({name: value for name, value in asdict(config).items() if name not in free}))
     path = out / _SETTINGS
@@ -119,23 +120,23 @@ def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out
             kept = dict(json.loads(path.read_text(encoding="utf-8")))
             known = dict(kept.get(_DIGESTS, {}))
         except (OSError, ValueError, TypeError) as error:
-            raise TrainingError(f"{path}: no settings that can be read ({error})") from error
+            raise TrainingError(f"{path}: the settings of this run cannot be read ({error})") from error
         for agent in replaced(known, digests):
-            raise TrainingError(f"{out}: {agent} is another agent than when it was begun; choose another --out")
+            raise TrainingError(f"{out}: {agent} has changed since the run began; choose another --out")
         if other := [name for name in settings if settings[name] != kept.get(name)]:
             name = other[0]
-            raise TrainingError(f"{out}: begun with another --{name}: {kept.get(name)!r}; choose another --out")
+            raise TrainingError(f"{out}: the run began with another --{name}: {kept.get(name)!r}; choose another --out")
     write_text(path, plain_json(settings | {_DIGESTS: digests}) + "\n")
 
 
 def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path) -> Payoffs:
-    """Play every pair of the pool that has not been played; all are on the same deals."""
+    """Return the pay-off matrix; pairs that have not been played yet are played, all on the same deals."""
     agents = {spec: make_agent(spec) for spec in pool}
     pairs = list(permutations(pool, 2))
     contests = [
         Contest.of(rules, agents, [one, *[other] * (rules.people - 1)], range(config.deals)) for one, other in pairs
     ]
-    said = f"what was played is kept in {out}: the same command goes on with it"
+    said = f"finished parts are kept in {out}: run the same command again to resume"
     with saying_what_is_kept(lambda: said) as progress:
         played = play_contests(contests, agents, config, config.seed, out=out, progress=progress)
         results = [contest.result(parts) for contest, parts in played]
@@ -145,8 +146,8 @@ def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path)
 def _response(
     config: PsroConfig, folder: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
 ) -> str | None:
-    """Learn to beat a mixture; return the policy as an agent, or None if no gate was passed."""
-    shares = mixture.round(4)  # another processor has other last bits, and a run that goes on there the same odds
+    """Learn to beat a mixture; return the text of the policy, or None if no gate was passed."""
+    shares = mixture.round(4)  # a run resumed on another processor, with other last bits, keeps its odds
     kept = np.where(shares >= _LEAST_SHARE, shares, 0)
     drawn = [(spec, float(share)) for spec, share in zip(pool, kept / kept.sum(), strict=True) if share]
     latest = [one.added for one in rounds if one.added is not None]
@@ -169,7 +170,7 @@ def _response(
 
 
 def _judged(config: PsroConfig, rounds: list[Round], out: Path) -> dict[str, dict[str, object]]:
-    """Return what best responses win from what the first round began as, and from what the last one added."""
+    """Return what best responses win from the agent at the first round's start, and from the policy added last."""
     added = [(f"round_{number}", one.added) for number, one in enumerate(rounds, 1) if one.added is not None]
     responses = {}
     for judged, agent in [("start", config.start), *added[-1:]]:

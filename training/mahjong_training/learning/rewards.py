@@ -1,8 +1,8 @@
-"""Rewards: what a learner is paid, points or what a researcher makes of them; see docs/rewards_and_features.md.
+"""Rewards of learners: points, or what you make of them; see docs/rewards_and_features.md.
 
-A reward is a function of what happened to n learners between two decisions (`Paid`). It may have a ``potential``, a
-function of what they see, which shapes it: ``gamma * potential after - potential before`` is added, and nothing at the
-end of a hand counts, so that the best policy stays the same (Ng, Harada and Russell, ICML 1999).
+A reward is a function of what happened to n learners between two decisions (`Paid`). It may be shaped by a
+``potential``, a function of what the learners see: ``gamma * potential after - potential before`` is then added. The
+potential at the end of a hand counts as 0, so that the best policy stays the same (Ng, Harada and Russell, ICML 1999).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Amounts = NDArray[Any]
 
 @dataclass(frozen=True)
 class Paid:
-    """What n learners were paid, each between a decision and its next one, or until the hand ended.
+    """What n learners were paid, each between one of its decisions and the next, or until the end of the hand.
 
     Attributes:
-        rules: what is played.
-        points: [n] int64 points received.
-        totals: [n, P] int64 points that each person has won or lost in the hand so far.
-        person: [n] int64 the learner among the persons.
-        ended: [n] bool the hand is over.
-        before: [n, P] int64 points of the match before the hand; None where no matches are played.
-        hands_to_come: [n] int64 hands of the match after this one; None likewise.
+        rules: the rules that are played.
+        points: [n] int64 the points that each learner received.
+        totals: [n, P] int64 the points that each person has won or lost in the hand so far.
+        person: [n] int64 the learner's number among the persons.
+        ended: [n] bool whether the hand is over.
+        before: [n, P] int64 the points in the match before the hand; None if no matches are played.
+        hands_to_come: [n] int64 the number of hands of the match after this one; None if no matches are played.
     """
 
     rules: Rules
@@ -48,29 +48,31 @@ class Paid:
     hands_to_come: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
-        """The number of learners."""
+        """Return the number of learners."""
         return len(self.points)
 
     @property
     def total(self) -> NDArray[np.int64]:
-        """[n] points that the learner has won or lost in the hand so far."""
+        """The points that each learner has won or lost in the hand so far: [n]."""
         return self.totals[np.arange(len(self)), self.person]
 
     @property
     def rank(self) -> NDArray[np.float64]:
-        """[n] place of the learner by its points in the hand so far: 1 for the most; equal persons share places."""
+        """The place of each learner by its points in the hand so far: [n], 1 for the most; ties share their places."""
         own = self.total[:, None]
         return 1 + (self.totals > own).sum(axis=1) + ((self.totals == own).sum(axis=1) - 1) / 2
 
 
 Reward = Callable[[Paid], Amounts]
-"""[n] numbers for n learners. An attribute ``potential``, a function of a view of n seats that returns [n] numbers,
-shapes it."""
+"""A reward: a function that returns [n] numbers for n learners.
+
+It is shaped if it has an attribute ``potential``, a function of a view of n seats that returns [n] numbers.
+"""
 
 
 # --- Rewards by name ---------------------------------------------------------------------------------------------
 def points(paid: Paid, scale: float = 1.0) -> Amounts:
-    """Return [n] the points received, times a number."""
+    """Return [n] the points received, multiplied by ``scale``."""
     return paid.points * scale
 
 
@@ -80,9 +82,9 @@ def in_sigma(paid: Paid) -> Amounts:
 
 
 def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
-    """Return [n] points in sigma, as if no hand could bring more than a limit or cost more than it.
+    """Return [n] the points received, in sigma, with the total of the hand so far clipped to ± ``limit``.
 
-    Those of a hand sum to its points in sigma, clipped.
+    The rewards of a hand sum to its clipped points in sigma.
     """
     unit = sigma(paid.rules)
     now, before = paid.total / unit, (paid.total - paid.points) / unit
@@ -90,22 +92,23 @@ def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
 
 
 def ranked(paid: Paid) -> Amounts:
-    """Return [n] at the end of a hand the place by points: 1 for the first, -1 for the last; equal persons share."""
+    """Return [n] the place by points at the end of a hand, from 1 (first) to -1 (last); ties share their places."""
     people = paid.totals.shape[1]
     return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
 
 
 def place(paid: Paid) -> Amounts:
-    """Return [n] the place in a match, from 1 for the first to -1 for the last, paid hand by hand.
+    """Return [n] the place in a match, from 1 (first) to -1 (last), paid hand by hand.
 
-    At the end of a hand, what the standing is worth now (`mean_places`) less what it was worth before; over a match
-    these sum to the final place, less what all persons begin with, which is 0. In each hand the persons' sum to zero.
+    The reward at the end of a hand is what the standing is worth now (`mean_places`), less what it was worth before the
+    hand. Over a match these sum to the final place, less what all persons begin with, which is 0. In each hand, the
+    rewards of all persons sum to zero.
 
     Raises:
-        RewardError: what is paid are single hands.
+        RewardError: single hands are played.
     """
     if paid.before is None or paid.hands_to_come is None:
-        raise RewardError("the reward 'place' is of matches: `mahjong-env train --match-hands 16 --reward place`")
+        raise RewardError("the reward 'place' needs matches: `mahjong-env train --match-hands 16 --reward place`")
     ends, found = np.flatnonzero(paid.ended), np.zeros(len(paid))
     before, left, unit = paid.before[ends], paid.hands_to_come[ends], sigma(paid.rules)
     change = mean_places(before, left + 1, unit) - mean_places(before + paid.totals[ends], left, unit)
@@ -114,39 +117,41 @@ def place(paid: Paid) -> Amounts:
 
 
 def mean_places(totals: NDArray[np.int64], hands_left: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
-    """Return [n, P] the places, from 1, that persons can expect in a match; the P of a row sum to P (P + 1) / 2.
+    """Return [n, P] the expected places of persons in a match, from 1; each row sums to P (P + 1) / 2.
 
-    The rest of a match is taken for a random walk: in each hand that is still to come, the difference between two
-    persons moves by a normal number of mean zero, whose variance is that among greedy players. One person then ends
-    before another with a chance that has a closed form, and its mean place is one more than the persons who are
-    expected before it. Where this is wrong, a hand is paid too much or too little of what it did to the place; the sum
-    over a match is the place itself all the same, and the last hand is paid exactly.
+    The rest of a match is modelled as a random walk. In each hand still to come, the difference between two persons
+    moves by a normal number with mean zero and the variance that it has among greedy players. The probability that one
+    person ends before another then has a closed form, and the expected place of a person is one more than the expected
+    number of persons before it.
+
+    Where this model is wrong, a hand is paid too much or too little of its effect on the place. The sum over a match is
+    the place itself all the same, and the last hand is paid exactly.
 
     Args:
-        totals: [n, P] points in the match so far.
-        hands_left: [n] hands that are still to be played; 0: the places are final, and equal persons share theirs.
+        totals: [n, P] the points in the match so far.
+        hands_left: [n] the number of hands still to be played; with 0, places are final, and ties share their places.
         unit: the standard deviation of what a person wins in a hand.
     """
-    from scipy.special import ndtr  # of an extra: the settings of `train` are read without it
+    from scipy.special import ndtr  # an optional extra, not needed to read the settings of `train`
 
     people = totals.shape[1]
-    behind = (totals[:, None, :] - totals[:, :, None]).astype(np.float64)  # [n, one, other]: the other has so much more
-    # Points sum to zero, so that two persons' correlate by -1 / (P - 1).
+    behind = (totals[:, None, :] - totals[:, :, None]).astype(np.float64)  # [n, one, other] the other's lead
+    # Points sum to zero, so that those of two persons have the correlation -1 / (P - 1).
     spread = unit * np.sqrt(2 * people / (people - 1) * hands_left)[:, None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         before = np.where(spread > 0, ndtr(behind / spread), (np.sign(behind) + 1) / 2)
-    return 1 + before.sum(axis=2) - 0.5  # less oneself, of whom half is before
+    return 1 + before.sum(axis=2) - 0.5  # subtracts the person itself, which counted as half a person before it
 
 
 class Distance:
-    """Another reward, shaped by the distance to a win (tiles that the best action leaves to be missing)."""
+    """A reward shaped by the distance to a win: the number of tiles still missing after the best action."""
 
     def __init__(self, weight: float = 0.1, base: str = "sigma") -> None:
-        """Find the reward that is shaped; the potential is minus the distance, times the weight."""
+        """Find the reward to shape, ``base``; the potential is minus the distance, times ``weight``."""
         self.weight, self.base = weight, find_reward(base)
 
     def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts of the other reward."""
+        """Return [n] the rewards before shaping."""
         return self.base(paid)
 
     def potential(self, view: View) -> Amounts:
@@ -165,15 +170,15 @@ _NAMED: Final[dict[str, Callable[..., Any]]] = {
 
 
 def find_reward(reward: Any) -> Reward:
-    """Return the reward that a text names, or the function itself.
+    """Return the reward that a text names; a function is returned as it is.
 
     Args:
-        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "place", "distance", ``module:name``
-            or ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the function, or a
-            class whose objects are called like one; options are arguments of either.
+        reward: a function of a `Paid`, or a text: "points", "sigma", "clipped", "ranked", "place", "distance",
+            ``module:name`` or ``file.py:name``, optionally followed by ``?option=value&option=value``. The name is that
+            of a function, or of a class whose objects are called like one; the options are its arguments.
 
     Raises:
-        RewardError: there is no such reward, it cannot be made, or it is something else.
+        RewardError: there is no such reward, it cannot be made, or it is not a function of what was paid.
     """
     found = reward
     if isinstance(reward, str):
@@ -190,7 +195,7 @@ def find_reward(reward: Any) -> Reward:
 
 
 def _binding(function: Callable[..., Any]) -> Callable[..., Reward]:
-    """Return what makes a reward of a function of what was paid: it takes all arguments but that one as options."""
+    """Return a maker of rewards from a function; it takes all arguments except what was paid as options."""
 
     def bound(**options: Any) -> Reward:
         return partial(function, **options) if options else function
@@ -206,7 +211,7 @@ def _valid() -> str:
     return f"{', '.join(_NAMED)}, module:name, file.py:name, and in Python functions of what was paid"
 
 
-# A function in a file is not made by calling it, but an object that stands ready there is one already.
+# A function in a file still has its options to bind; any other callable object there is a reward already.
 _KIND: Final = Kind(
     "reward", "a reward", RewardError, "__call__", lambda one: _is_reward(one) and not inspect.isfunction(one), _valid
 )
@@ -214,19 +219,19 @@ _KIND: Final = Kind(
 
 # --- Paying ------------------------------------------------------------------------------------------------------
 def pay(reward: Reward, paid: Paid) -> NDArray[np.float32]:
-    """Return [n] float32 what a reward makes of what was paid; a potential is not asked.
+    """Return [n] float32 the rewards for what was paid, without shaping by a potential.
 
     Raises:
-        RewardError: it returns something else than n finite numbers.
+        RewardError: the reward does not return n finite numbers.
     """
     return _numbers(reward, "reward", reward(paid), len(paid))
 
 
 def potential(reward: Reward, view: View) -> NDArray[np.float32] | None:
-    """Return [n] float32 the potential of what n seats see; None: this reward is not shaped.
+    """Return [n] float32 the potential of what n seats see; None if the reward is not shaped.
 
     Raises:
-        RewardError: it is something else than n finite numbers.
+        RewardError: the potential does not return n finite numbers.
     """
     shape = getattr(reward, "potential", None)
     return None if shape is None else _numbers(reward, "potential", shape(view), len(view))

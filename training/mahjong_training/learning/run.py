@@ -1,4 +1,4 @@
-"""``mahjong-env train``: PPO by self-play in a run folder, with opponents, measurements, a gate, and resumption."""
+"""``mahjong-env train``: PPO by self-play in a run folder, with opponents, measurements and gates; runs can resume."""
 
 from __future__ import annotations
 
@@ -42,34 +42,37 @@ except ImportError as error:
 
 SNAPSHOT: Final = "snapshot"
 TEACHERS: Final = {"greedy": True, "closed-greedy": False}
-"""As whom a learner may begin, and whether that one claims."""
+"""The greedy agents that a learner may begin as, and whether each of them claims tiles."""
 _POLICY: Final = "policy:"
 _POINTS: Final = "points"
 _PLACE: Final = "place"
 _STANDING: Final = "mahjong_agents.policy.standing_inputs:Standing"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
-_FEWEST: Final = 2  # parts that are played at the same time
+_FEWEST: Final = 2  # parts that are played at the same time by default, even with a single process
 _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
-_UPDATES_TO_DOUBLE: Final = 8  # an update is no more than this part of what has been learned from before it ...
-_GROWTH: Final = 2  # ... and this many times --tables at most; with 4, one long run ended weaker
-_FEWEST_UPDATES: Final = 32  # of a run with updates that have grown: a short one needs all that it has
-_LOOKS: Final = 3  # of a gate, each after twice as many deals
-_MOST_GATES: Final = 1024  # of a run; those against several agents have other numbers beyond
+_UPDATES_TO_DOUBLE: Final = 8  # an update grows to one in this many of the hands learned from before it, ...
+_GROWTH: Final = 2  # ... but to no more than this many times --tables (with 4, one long run ended weaker), ...
+_FEWEST_UPDATES: Final = 32  # ... nor beyond one in this many of all hands: a short run needs all of its updates
+_LOOKS: Final = 3  # the looks of a gate, each after twice as many deals
+_MOST_GATES: Final = 1024  # of a run; higher numbers are for gates against further agents
 
 
 def run(config: TrainConfig) -> RunFolder:
-    """Learn, and leave everything in the run folder.
+    """Train a policy, and write everything to the run folder.
+
+    Returns:
+        The run folder.
 
     Raises:
-        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+        MahjongError: settings, agents or folders cannot be used; nothing has been learned then.
     """
     return run_or_resume(PpoRun, config)
 
 
 class PpoRun(BaseRun[TrainConfig]):
-    """A run of self-play: the learner, the agents that it plays against, and the measurements."""
+    """A training run by self-play: the learner, its opponents, and its measurements."""
 
     unit = "hands"
 
@@ -92,16 +95,16 @@ class PpoRun(BaseRun[TrainConfig]):
             valid = ", ".join([*named, f"{_POLICY}NAME"])
             raise TrainingError(f"--teacher is one of {valid}, not {config.teacher!r}")
         if config.network is not None and config.features is not None:
-            raise TrainingError("--features adds inputs to the small network; one of your own reads what it likes")
+            raise TrainingError("--features adds inputs to the small network; a --network of your own chooses its own")
         if config.reward == _PLACE and config.match_hands == 1:
-            raise TrainingError("--reward place is of matches; --match-hands says of how many hands, such as 16")
+            raise TrainingError("--reward place needs matches; give their number of hands, such as --match-hands 16")
         odds = config.opponent_odds
         if odds and (SNAPSHOT in config.opponents or len(odds) != len(config.opponents)):
             raise TrainingError(f"--opponent-odds are one number for each of --opponents, none of them {SNAPSHOT!r}")
         if odds and not (min(odds) >= 0 and abs(sum(odds) - 1) < _ROUNDING):
-            raise TrainingError(f"--opponent-odds are from 0 on and sum to 1, not {odds}")
+            raise TrainingError(f"--opponent-odds must be 0 or more and sum to 1, not {odds}")
         if odds and config.gate_against is not None:
-            raise TrainingError("--opponent-odds says whom gates are played against; leave --gate-against away")
+            raise TrainingError("--opponent-odds says whom gates are played against; leave out --gate-against")
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
 
@@ -109,7 +112,7 @@ class PpoRun(BaseRun[TrainConfig]):
         """Choose the teacher and build the networks; nothing is written.
 
         Raises:
-            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+            MahjongError: a variant, knob or agent is unknown, or a policy file cannot be used.
         """
         super().__init__(config, folder)
         others = [(spec, make_agent(spec)) for spec in config.opponents if spec != SNAPSHOT]
@@ -119,14 +122,14 @@ class PpoRun(BaseRun[TrainConfig]):
         if teacher is None and config.network is None:
             teacher = best_start(self.rules, "closed-greedy", TEACHERS, config.seed)
         if config.reward == _PLACE and config.features is None and config.network is None:
-            # The text stands in policy files: who plays with one names it again.
+            # The text is stored in policy files, and a player of the policy makes the inputs from it.
             config = replace(config, features=f"{_STANDING}?unit={sigma(self.rules):.4g}")
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.goal // 4)
         begun = small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
         width = config.width or (WIDTH if begun is None else len(begun.weights["bias"]))
-        # Written down: a run that goes on elsewhere, or further, is the same run.
+        # These are stored, so that a run that is resumed elsewhere, or taken further, stays the same run.
         config = self.config = replace(config, teacher=teacher, critic_hands=critic_hands, width=width)
         self.critic_hands, self.match_hands = critic_hands, config.match_hands
         features = None if config.features is None else find_features(config.features)
@@ -150,21 +153,21 @@ class PpoRun(BaseRun[TrainConfig]):
         of_network = self.learner.actor.named_modules()
         if other := [name or type(part).__name__ for name, part in of_network if _learns_otherwise(part)]:
             raise TrainingError(
-                f"--network {config.network}: {other[0]} (dropout or batch norm) does something else while it learns "
-                "than while it plays, and PPO compares the two; leave it out, or take a layer norm"
+                f"--network {config.network}: {other[0]} (dropout or batch norm) behaves differently in learning "
+                "and in play, and PPO compares the two; leave it out, or use a layer norm"
             )
         luck = useful_weights(self.rules) if config.control_variates and plain and config.match_hands == 1 else None
         self.control_variates = luck is not None
         self.updates = self.hands = self.measurements = 0
         self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
-        # A network on a GPU plays in this process, which then does not learn meanwhile.
+        # A network on a GPU plays in this process, which cannot learn at the same time.
         is_batched = config.network is not None and config.ray is None and self.learner.device.type != "cpu"
         ahead = config.ahead and not is_batched
         at_once = 2 if ahead else 1
         processes = config.processes if config.parts is None else min(config.processes, config.parts * at_once)
         self.executor = new_executor(1 if is_batched else processes, config.ray, config.threads)
-        # What one process plays it plays at once: the fewer and larger the parts, the less time they take.
+        # A process plays all of its parts at once, so that fewer and larger parts take less time.
         workers = max(_FEWEST, processes, self.executor.workers)
         self.parts = config.parts or (1 if is_batched else -(-workers // at_once))
         self.config = replace(self.config, parts=self.parts, ahead=ahead)
@@ -195,20 +198,21 @@ class PpoRun(BaseRun[TrainConfig]):
             odds=config.opponent_odds or None,
         )
         self._begun: list[list[Any]] = []
-        self._hands_begun = 0  # of all updates that have been begun
+        self._hands_begun = 0  # hands of all updates whose playing has begun
 
     @property
     def total(self) -> int:
-        """Hands that are to be learned from."""
+        """The number of hands to learn from in all."""
         return self.config.goal
 
     # --- Learning -----------------------------------------------------------------------------------------------
     def _next_tables(self, hands: int) -> int:
-        """Return at how many tables the update after a number of hands plays: what is left, shared out evenly.
+        """Return the number of tables for the update that begins after a number of hands.
 
-        Updates grow: the steps of many tables take little longer than those of few, and a policy that has learned
-        from many hands changes little. A short run would have too few of them, and has them small. While the critic
-        learns alone, nothing changes that would play.
+        The remaining hands are shared out evenly among the remaining updates. Updates grow in the course of a run, as
+        steps of many tables take little longer than steps of few, and a policy that has learned from many hands changes
+        little. In a short run they stay small, as it would have too few of them otherwise. While only the critic
+        learns, they have their greatest size from the beginning, as the policy that plays does not change.
         """
         config, is_alone = self.config, hands < self.critic_hands
         goal = self.critic_hands if is_alone else config.goal
@@ -220,7 +224,7 @@ class PpoRun(BaseRun[TrainConfig]):
 
     @property
     def _critic_updates(self) -> int:
-        """The number of first updates that only the critic learns from."""
+        """The number of updates, at the beginning, from which only the critic learns."""
         hands = updates = 0
         while hands < min(self.critic_hands, self.config.goal):
             hands += self._next_tables(hands) * self.config.match_hands
@@ -228,7 +232,7 @@ class PpoRun(BaseRun[TrainConfig]):
         return updates
 
     def update(self) -> None:
-        """Play hands, and learn from them once."""
+        """Play the hands of one update, and learn from them."""
         config = self.config
         while len(self._begun) < 1 + config.ahead and self._hands_begun < config.goal:
             snapshots = self.snapshots if SNAPSHOT in config.opponents else []
@@ -249,11 +253,11 @@ class PpoRun(BaseRun[TrainConfig]):
             self.log(name, number)
 
     def _begin(self, common: Common) -> None:
-        """Let the hands of the next update that has not been begun be played."""
+        """Begin to play the hands of the next update."""
         config, tables, update = self.config, self._next_tables(self._hands_begun), self.updates + len(self._begun)
         parts = min(self.parts, tables)
         self._common = common._replace(tables=tables, parts=parts)
-        # What one process plays it plays at once; a cluster loses and hands out single parts.
+        # A process plays all of its parts at once; a cluster gets single parts, one of which is lost with a worker.
         groups = np.array_split(np.arange(parts), parts if config.ray else min(parts, self.executor.workers))
         tasks = [(config.seed, update, *group.tolist()) for group in groups]
         self._begun.append(self.executor.submit(play_part, self._common, tasks))
@@ -261,7 +265,7 @@ class PpoRun(BaseRun[TrainConfig]):
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def player(self) -> Agent:
-        """Return the agent that plays by the averaged weights."""
+        """Return the agent that plays with the averaged weights."""
         return self._player_of(self.learner.average_weights())
 
     def _player_of(self, weights: Weights) -> Agent:
@@ -269,9 +273,10 @@ class PpoRun(BaseRun[TrainConfig]):
         return LearnerAgent(weights, common.network, common.features, common.device)
 
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
-        """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`.
+        """Let the learner try a gate, except in the first measurement; see `BaseRun.judge`.
 
-        Behind the gate it is an opponent as it is now; if it has passed, the reference that it is held near as well.
+        Afterwards the learner as it is now becomes one of the snapshots. If it has passed the gate, it also becomes the
+        best policy, and the reference near which it is held.
         """
         config, number = self.config, self.measurements
         self.measurements += 1
@@ -303,7 +308,7 @@ class PpoRun(BaseRun[TrainConfig]):
         return is_best, remarks
 
     def policy_file(self) -> PolicyFile:
-        """Return the policy of the averaged weights."""
+        """Return a policy file with the averaged weights."""
         config = self.config
         own = None if config.network is None else network_header(config.network)
         return PolicyFile(
@@ -330,7 +335,7 @@ class PpoRun(BaseRun[TrainConfig]):
         )
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint holds; the hands that are being played are played again."""
+        """Return the contents of a checkpoint; hands that are being played now will be played again."""
         counts = {"updates": self.updates, "hands": self.hands, "decisions": self.steps, "measured": self.measurements}
         state = self.learner.state() | counts
         state |= {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
@@ -339,7 +344,7 @@ class PpoRun(BaseRun[TrainConfig]):
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` returned."""
+        """Restore what `state` returned; see `BaseRun.restore`."""
         self.learner.load(state)
         self.updates, self.hands = int(state["updates"]), int(state["hands"])
         self._hands_begun = self.hands
@@ -347,7 +352,7 @@ class PpoRun(BaseRun[TrainConfig]):
         self.best = _arrays(state["best"])
         self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
         begun = [_arrays(weights) for weights in state.get("begun with", ())]
-        if begun and self.config.ahead and self.hands < self.total:  # they are played again
+        if begun and self.config.ahead and self.hands < self.total:  # these hands are played again
             self._begin(self._common._replace(weights=begun[0], snapshots=begun[1:]))
 
 
@@ -364,23 +369,27 @@ def gate(
     control_variates: bool = False,
     executor: Executor | None = None,
 ) -> tuple[Estimate, int]:
-    """Return how many points a hand a candidate wins more than the best so far, and the deals that this took.
+    """Compare a candidate with the best policy so far, on new deals.
 
-    Of matches it is how much nearer to the first its mean place is. The candidate passes the gate if the interval is
-    above zero, which is looked at after a quarter and a half of the deals, too: the interval is so much wider that it
-    holds wherever one stops. A candidate that does not win more by then has not passed.
+    The candidate passes the gate if the interval of the difference is above zero. The difference is also looked at
+    after a quarter and after a half of the deals. The gate stops there if the candidate has passed, or if it does not
+    win more than the best. The interval is wider to allow for these looks, so that it holds wherever the gate stops.
 
     Args:
-        rules: what is played.
-        candidate: who wants to be best.
-        best: who is.
-        references: shares of the deals, which sum to 1, and who has all other seats there.
-        deals: how many deals both play at most, the same ones, from every seat: new ones for every gate.
-        seed: of the run.
-        number: of the gate in the run; another number is other deals.
-        hands: of a match; 1: single hands are played.
-        control_variates: take luck off the points, see `mahjong_training.evaluation.matches.measure`.
-        executor: where both are played; None: here.
+        rules: the rules to play by.
+        candidate: the agent that tries the gate.
+        best: the best policy so far.
+        references: pairs of a share of the deals and the agent that has all other seats there; the shares sum to 1.
+        deals: the most deals to play. Both agents play the same deals from every seat; every gate has new ones.
+        seed: the seed of the run.
+        number: the number of the gate in the run, which determines its deals.
+        hands: hands in a match; 1 if single hands are played.
+        control_variates: whether to subtract luck from the points; see `mahjong_training.evaluation.matches.measure`.
+        executor: where the deals are played; None for this process.
+
+    Returns:
+        How many points a hand the candidate wins more than the best (in matches, by how much its mean place is nearer
+        to the first), and the number of deals played.
     """
     where, lineup = executor or LocalExecutor(), one_against_copies(0, 1, rules.people)
     settings: dict[str, Any] = {"control_variates": control_variates, "hands": hands}
@@ -389,7 +398,7 @@ def gate(
     before = [0] * len(references)
     for look in planned:
         until = [max(FEWEST, round(share * look)) if len(references) > 1 else look for share, _ in references]
-        # An opponent with a small share may have had all of its deals at an earlier look.
+        # An opponent with a small share may have had all of its deals by an earlier look.
         due = [place for place in range(len(references)) if before[place] < until[place]]
         begun = [
             begin_to_measure(
@@ -429,8 +438,8 @@ def _arrays(weights: dict[str, Any]) -> Weights:
 
 
 def _learns_otherwise(part: torch.nn.Module) -> bool:
-    """Return whether a part of a network does something else in torch's mode of training."""
-    drops = getattr(part, "dropout", 0.0)  # of recurrent and attention layers a number
+    """Return whether a part of a network behaves differently in torch's training mode."""
+    drops = getattr(part, "dropout", 0.0)  # a number in recurrent and attention layers
     return (
         isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
         or (isinstance(part, torch.nn.modules.dropout._DropoutNd) and part.p > 0)
@@ -439,10 +448,12 @@ def _learns_otherwise(part: torch.nn.Module) -> bool:
 
 
 def _weights_of(spec: str, config: TrainConfig, facts: Mapping[str, float]) -> Weights:
-    """Return the weights of a policy; of the small network with none on added inputs if it has no such inputs itself.
+    """Return the weights of a policy to begin with.
+
+    If the learner's small network has added inputs and the policy has none, their weights are zero.
 
     Raises:
-        MahjongError: there is none, or it is of another kind or size.
+        MahjongError: there is no such policy, or it is of another kind or size.
     """
     if config.network is not None:
         own = getattr(make_agent(spec), "network", None)
@@ -459,19 +470,24 @@ def _weights_of(spec: str, config: TrainConfig, facts: Mapping[str, float]) -> W
 
 
 def small_network(spec: str) -> ActionNetwork | None:
-    """Return the network of a policy of `mahjong-env train` by its text; None: the agent has none of that kind."""
+    """Return the small network of an agent given by its text; None if the agent is not such a policy."""
     network = getattr(make_agent(spec), "network", None)
     return network if isinstance(network, ActionNetwork) else None
 
 
 def best_start(rules: Rules, spec: str, candidates: Collection[str], seed: int) -> str:
-    """Return and print who of some agents wins most from another, on hands of training; itself if nobody wins.
+    """Choose the agent that a learner begins as: the candidate that wins most from a given agent on training hands.
+
+    If no candidate wins from that agent, and it is a candidate itself, it is chosen. The choice is printed.
 
     Args:
-        rules: what is played.
-        spec: the other one, who may be one of them.
-        candidates: who may be chosen.
-        seed: of the run.
+        rules: the rules to play by.
+        spec: the agent to win from, which may be one of the candidates.
+        candidates: the agents to choose from.
+        seed: the seed of the run.
+
+    Returns:
+        The text of the agent chosen.
     """
     lineup, dealt = one_against_copies(0, 1, rules.people), training_seed(seed)
     won = {

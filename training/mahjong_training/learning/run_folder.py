@@ -1,4 +1,4 @@
-"""A run's folder: its settings, its policies, its learning curve as lines and as a picture, what is needed to go on."""
+"""The folder of a run: settings, policies, learning curve (as lines and as a picture), and the checkpoint."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ from mahjong_training.runtime.digests import replaced
 from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 
 MEAN_PLACE: Final = "mean_place"
-"""The curve's column of the mean place, which runs of matches have; its interval stands in "mean_place_low" and
-"..._high"."""
+"""The column of the learning curve for the mean place, in runs that play matches.
+
+Its interval is in the columns "mean_place_low" and "mean_place_high".
+"""
 _BEFORE: Final = "totals before"
-"""What a run was to learn from before it was gone on with up to another total: how it learned depends on it."""
+"""The key of the totals that a run had before it was resumed with another total; how it learned depends on them."""
 _OF_NO_SETTING: Final = ("versions", "digests", _BEFORE)
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
-"""The settings that may differ between a run and its continuation."""
+"""The settings that may differ when a run is resumed."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
-"""Of the learning curve's columns, those that are drawn."""
+"""The columns of the learning curve that are drawn."""
 _COMMANDS: Final = {"total_steps": "`train-sb3` (METHOD=sb3)", "hands": "`train` (METHOD=ppo)"}
-"""The ways to learn as users name them, by a setting that no other way has."""
+"""The training commands as users name them, by a setting that only that command has."""
 
 Config = TypeVar("Config", TrainSb3Config, TrainConfig)
 
@@ -43,19 +45,19 @@ class RunFolder:
 
     Attributes:
         path: the folder.
-        config: every setting of the run, and the versions it was made with.
+        config: the file of all settings of the run, and of the versions it was made with.
         best: the policy that measured best.
-        last: the policy as it is now.
-        initial: the policy as it began, before it learned.
+        last: the policy as of the last measurement.
+        initial: the policy before it learned.
         policies: a folder of the policies on the way, one for each measurement.
-        checkpoint: what ``--resume`` goes on from.
-        tensorboard: TensorBoard's event files.
-        curve: the measurements, a line for each opponent.
-        curve_plot: the same as a picture.
+        checkpoint: the file from which ``--resume`` goes on.
+        tensorboard: the folder of TensorBoard's event files.
+        curve: the learning curve: a line for each opponent in each measurement.
+        curve_plot: the learning curve as a picture.
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the files; nothing is made or read."""
+        """Set the paths of the files; nothing is made or read."""
         self.path = path
         self.config = path / "config.json"
         self.best, self.last, self.initial = path / "best.zip", path / "last.zip", path / INITIAL
@@ -66,16 +68,16 @@ class RunFolder:
 
     @property
     def has_gained(self) -> bool:
-        """Whether a gate has been passed: ``best`` is another policy than ``initial``."""
+        """Whether a gate has been passed, so that ``best`` differs from ``initial``."""
         found, wanted = (PolicyFile.read(path).weights for path in (self.best, self.initial))
         return any(not np.array_equal(array, wanted[name]) for name, array in found.items())
 
     # --- Settings -----------------------------------------------------------------------------------------------
     def check(self, config: TrainSb3Config | TrainConfig) -> None:
-        """Check that there is a run of this kind if it is to be resumed, and none otherwise.
+        """Check that the folder has a run of the same command if that is to be resumed, and no run otherwise.
 
         Raises:
-            TrainingError: there is none, there is one, or there is one of the other kind.
+            TrainingError: there is no run to resume, there is already a run, or it is one of the other command.
         """
         if not self.config.exists():
             if config.resume:
@@ -90,7 +92,7 @@ class RunFolder:
             )
         if not config.resume:
             raise TrainingError(
-                f"{self.path}: there is a run in this folder already; go on with it (--resume) or choose another --out"
+                f"{self.path}: there is a run in this folder already; resume it (--resume) or choose another --out"
             )
 
     def begin(
@@ -99,10 +101,10 @@ class RunFolder:
         versions: Mapping[str, str],
         digests: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Write down the settings of a new run, with the versions of what it uses, and digests of whom it meets.
+        """Write the settings of a new run, with the versions of packages and the digests of the agents it meets.
 
         Raises:
-            TrainingError: there is a run already, or the folder cannot be written.
+            TrainingError: there is a run already, or the folder cannot be written to.
         """
         self.check(config)
         make_folder(self.policies)
@@ -110,9 +112,9 @@ class RunFolder:
         write_text(self.config, json.dumps(settings | {_total(config): config.goal}, indent=2))
 
     def go_on(self, config: TrainSb3Config | TrainConfig, digests: Mapping[str, Sequence[str]]) -> None:
-        """Write down up to what a run learns that is resumed, and whom it meets, if that is not what it began with.
+        """Write the total of a resumed run and the digests of the agents it meets, if they have changed.
 
-        A reward of one's own may have been mended, while nothing was learned by it.
+        The digest of a reward of your own may have changed, if you corrected it before anything was learned with it.
         """
         settings, total = self._settings(), _total(config)
         known = settings | {"digests": {name: [*one] for name, one in digests.items()}}
@@ -122,10 +124,10 @@ class RunFolder:
             write_text(self.config, json.dumps(known, indent=2))
 
     def resumed_config(self, config: Config) -> Config:
-        """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
+        """Return the settings with which a run is resumed: its own, with the total that is asked for now.
 
         Raises:
-            TrainingError: its files are damaged, or a setting contradicts the run's own.
+            TrainingError: a file of the run is damaged, or a setting contradicts the run's own.
         """
         kind = type(config)
         saved = self._saved_config(kind)
@@ -137,7 +139,7 @@ class RunFolder:
                 raise TrainingError(
                     f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}"
                 )
-        self.read_curve()  # it is read at every measurement, when there is something to lose
+        self.read_curve()  # checked now, as later, at a measurement, an error would lose something
         make_folder(self.policies)
         asked = {name: getattr(config, name) for name in free}
         return replace(
@@ -145,14 +147,14 @@ class RunFolder:
         )
 
     def check_met(self, digests: Mapping[str, Sequence[str]]) -> None:
-        """Check that agents that a run has met before, and code of one's own that it began with, are the same still.
+        """Check that the agents that a run has met, and the user's own code that it began with, have not changed.
 
         Raises:
-            TrainingError: of one there is another version, or a policy that has replaced it.
+            TrainingError: one of them has another version, or is a policy that has been replaced.
         """
-        known = self._settings().get("digests") or {}  # runs once had none
+        known = self._settings().get("digests") or {}  # old runs have no digests
         for agent in replaced(known, digests):
-            raise TrainingError(f"{self.path}: {agent} is another one than this run has met")
+            raise TrainingError(f"{self.path}: {agent} has changed since this run met it")
 
     def _settings(self) -> dict[str, Any]:
         try:
@@ -185,11 +187,14 @@ class RunFolder:
 
     # --- The learning curve -------------------------------------------------------------------------------------
     def append_to_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add lines to the learning curve."""
+        """Append lines to the learning curve."""
         self._write_curve([*self.read_curve(), *rows])
 
     def truncate_after(self, steps: int) -> None:
-        """Remove what was measured after a number of steps, the checkpoint's: it will be measured again; -1: all."""
+        """Remove the measurements after a number of steps, that of the checkpoint; -1 removes all of them.
+
+        These will be measured again.
+        """
         rows = self.read_curve()
         kept = [row for row in rows if int(row["steps"]) <= steps]
         if rows and not kept:
@@ -208,10 +213,10 @@ class RunFolder:
         write_text(self.curve, text.getvalue())
 
     def read_curve(self) -> list[dict[str, str]]:
-        """Return the lines of the learning curve, none if there is none.
+        """Return the lines of the learning curve; empty if there is no curve yet.
 
         Raises:
-            TrainingError: it cannot be read, or a line lacks numbers.
+            TrainingError: the file cannot be read, or a line lacks numbers.
         """
         if not self.curve.exists():
             return []
@@ -232,15 +237,15 @@ class RunFolder:
 
 
 def _total(config: TrainSb3Config | TrainConfig) -> str:
-    """Return the name of the setting that says what is to be learned from in all."""
+    """Return the name of the setting that gives the total to learn from."""
     return next(name for name in _COMMANDS if hasattr(config, name))
 
 
-# --- What the learning curve shows ---------------------------------------------------------------------------------
+# --- The contents of the learning curve ----------------------------------------------------------------------------
 
 
 def curve_row(result: LineupResult, judge: int, against: str) -> dict[str, Any]:
-    """Return what the curve says of agent 0, the learner, against copies of agent ``judge``, named ``against``."""
+    """Return the curve's line for agent 0, the learner, against copies of agent ``judge``, named ``against``."""
     own, their = result.of(0), result.of(judge)
     numbers = {
         "points": own.points.mean,
@@ -259,7 +264,7 @@ def curve_row(result: LineupResult, judge: int, against: str) -> dict[str, Any]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return one line of the learning curve in words."""
+    """Describe one line of the learning curve in words."""
     points = Estimate(row["points"], row["points_low"], row["points_high"])
     place = ""
     if MEAN_PLACE in row:
@@ -272,13 +277,13 @@ def describe(row: Mapping[str, Any]) -> str:
 
 
 def plot_curve(rows: Sequence[Mapping[str, str]], title: str, path: Path, *, people: int) -> None:
-    """Draw points, of matches the mean place, and wins over the decisions that were learned from.
+    """Draw the points (in matches, the mean place) and the wins over the number of decisions learned from.
 
     Args:
         rows: the lines of the learning curve.
-        title: of the picture.
-        path: where it is written.
-        people: persons of a match, which says what equal players come to.
+        title: the title of the picture.
+        path: the file to write.
+        people: the number of persons, which determines the mean place of equal players.
     """
     try:
         from matplotlib.figure import Figure
@@ -307,7 +312,7 @@ def plot_curve(rows: Sequence[Mapping[str, str]], title: str, path: Path, *, peo
         axes.set_xlabel("decisions learned from (0: before learning)")
         axes.grid(alpha=0.3)
     for text in left.legend().get_texts():
-        text.set_parse_math(False)  # agents and runs are named after folders, in which "$" is only a character
+        text.set_parse_math(False)  # names come from folders, in which "$" has no special meaning
     figure.suptitle(title, parse_math=False)
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=120)

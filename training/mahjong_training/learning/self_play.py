@@ -1,4 +1,4 @@
-"""Hands that a network plays at all seats, or against others, and the trajectories that it can learn from."""
+"""Hands that a network plays at all seats or against other agents, and the trajectories from which it can learn."""
 
 from __future__ import annotations
 
@@ -24,30 +24,32 @@ from mahjong_training.seeds import training_seed
 Weights = dict[str, NDArray[Any]]
 
 LEARNER: Final = 0
-"""The number of the learner among those who play."""
+"""The number of the learner among the agents that play."""
 
 _LEAST_PROBABILITY: Final = 1e-2
-"""Actions of a smaller probability are not learned from, unless they were chosen: most legal ones are so bad that all
-they would do is take time."""
+"""Actions with a smaller probability are not learned from, unless they were chosen.
+
+Most legal actions are so bad that learning from them would only take time.
+"""
 
 
 @dataclass(frozen=True)
 class Trajectories:
-    """The learner's n decisions in some hands, among m likely actions, in the order of play.
+    """The learner's n decisions in some hands, among m likely actions in all, in the order of play.
 
-    The decisions of one seat in one hand are a trajectory.
+    The decisions of one seat in one hand form a trajectory.
 
     Attributes:
-        inputs: what the network was shown of the likely actions; the probabilities of those of a decision sum to 1.
-        chosen: [n] intp which of its likely actions was chosen.
-        log_probability: [n] float32 with which it was drawn.
-        critic_inputs: [n, C + (P - 1) * H] int8 the table (`TABLE_FACTS`, added inputs behind them), and the
-            privileged features of the other seats when they last decided, next seat first. Hidden from players.
-        trajectory: [n] intp its trajectory: hand * P + person.
-        reward: [n] float32 points from the decision to the next one of its trajectory, or to the end of the hand, less
-            the luck of the draws in between; or what a reward of a user's own makes of them.
-        learner: [hands, P] bool persons that the learner played for.
-        points: [hands, P] int64 points of the hands.
+        inputs: the network's inputs for the likely actions. The probabilities of a decision's likely actions sum to 1.
+        chosen: [n] intp the index of the chosen action among the decision's likely actions.
+        log_probability: [n] float32 the log-probability with which it was drawn.
+        critic_inputs: [n, C + (P - 1) * H] int8 the table (`TABLE_FACTS`, followed by added inputs), and the privileged
+            features of the other seats when they last decided, the next seat first. Players do not see these features.
+        trajectory: [n] intp the number of the decision's trajectory: hand * P + person.
+        reward: [n] float32 the points from the decision to the next one of its trajectory, or to the end of the hand,
+            less the luck of the draws in between; or what a reward of the user's own makes of them.
+        learner: [hands, P] bool the persons for whom the learner played.
+        points: [hands, P] int64 the points of the hands.
     """
 
     inputs: Inputs
@@ -60,12 +62,12 @@ class Trajectories:
     points: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """The number of decisions."""
+        """Return the number of decisions."""
         return len(self.trajectory)
 
     @classmethod
     def joined(cls, parts: Sequence[Trajectories]) -> Trajectories:
-        """Return several parts as one."""
+        """Return several parts joined into one."""
         arrays = {item.name: [getattr(part, item.name) for part in parts] for item in fields(cls)}
         firsts = np.cumsum([0, *(part.points.size for part in parts)])
         arrays["trajectory"] = [
@@ -91,30 +93,34 @@ def play_hands(
     match_hands: int = 1,
     odds: Sequence[float] | None = None,
 ) -> Trajectories:
-    """Play one hand, or a match of several, at each table to its end.
+    """Play one hand, or one match of several hands, at each table to its end.
 
     Args:
-        rules: what is played.
-        network: the learner's.
-        others: who else may play.
-        tables: at each of which a hand or a match is played.
-        share: of the tables, from 0 to 1, at which the learner has one seat, and one of the others, the same at all of
-            these tables, all other seats; at the rest it has all seats.
-        seed: of the deals and of all choices.
-        beside: tables and seeds of further parts, each played as if it were alone, but all at once, which takes less
-            time; their decisions follow part after part.
-        luck_weights: [F] of the control variates that are taken off the rewards (`mahjong_agents.control_variates`);
-            None: off nothing.
-        reward: what is made of the points, luck and all; None: they are the reward.
-        gamma: discount of the potential that shapes a reward.
-        features: what adds inputs of a researcher's own to the table.
-        match_hands: hands of a match, the same persons at a table with all that a match carries over; each hand has
-            trajectories of its own. Luck is taken off single hands alone.
-        odds: for each of the others how likely it is drawn; None: all equally.
+        rules: the rules to play by.
+        network: the learner's network.
+        others: the other agents that may play.
+        tables: the number of tables, at each of which a hand or a match is played.
+        share: the share of the tables, from 0 to 1, at which the learner has one seat and one of the others has all
+            other seats; it is the same agent at all of these tables. At the rest, the learner has all seats.
+        seed: the seed of the deals and of all choices.
+        beside: pairs of the number of tables and the seed of further parts. The results are as if each part were played
+            alone, but all are played at once, which takes less time. Their decisions follow, part after part.
+        luck_weights: [F] weights of the control variates that are subtracted from the rewards
+            (`mahjong_agents.control_variates`); None subtracts nothing.
+        reward: computes rewards from the points, luck included; None makes the points the reward.
+        gamma: the discount of the potential that shapes a reward.
+        features: adds inputs of the user's own to the table.
+        match_hands: hands in a match, in which the persons at a table stay the same and everything that a match
+            carries over is carried over. Each hand has trajectories of its own. Luck is subtracted only in single
+            hands.
+        odds: the probability of each of the others to be drawn, up to a common factor; None for equal ones.
+
+    Returns:
+        The learner's decisions, and the points of the hands.
 
     Raises:
-        RewardError: the reward returns something else than it should.
-        AgentError: the network is shown something else than it should be.
+        RewardError: the reward does not return what it should.
+        AgentError: the network's scores are not finite, or its inputs are not valid.
     """
     sizes, seeds = zip((tables, seed), *beside, strict=True)
     starts, tables = np.cumsum([0, *sizes]), sum(sizes)
@@ -124,7 +130,7 @@ def play_hands(
     seating: list[NDArray[np.intp]] = []
     for part, size in zip(parts, sizes, strict=True):
         of_part = _seating(size, rules, match_hands, len(others), share, part.rng, odds)
-        if of_part.any():  # one of the others plays: here under the next number
+        if of_part.any():  # one of the others plays; in this list it gets the next number
             agents.append(_OfPart(others[of_part.max() - 1], part.rng))
             of_part[of_part != LEARNER] = len(agents) - 1
         seating.append(of_part)
@@ -132,7 +138,7 @@ def play_hands(
     engine = _deal(rules, sizes, seeds, match_hands)
     points = np.zeros((tables * match_hands, rules.people), np.int64)
     luck = None if luck_weights is None or match_hands > 1 else Luck(engine, luck_weights)
-    playing_hand = np.arange(tables) * match_hands  # that is played at each table, a row of the points
+    playing_hand = np.arange(tables) * match_hands  # the current hand at each table, a row of `points`
     last_hand = playing_hand + match_hands - 1
     critic_inputs = CriticInputs(tables, rules.people)
     decided = 0
@@ -175,7 +181,7 @@ def play_hands(
     ends[order] = np.append(np.diff(trajectory[order]) > 0, True)
 
     def at_next_decision(before: NDArray[Any], at_the_end: NDArray[Any]) -> NDArray[Any]:
-        """Return [n, ...] what is known before a decision as it is before the next one of its trajectory."""
+        """Return [n, ...] a quantity known before each decision, as of the next decision of the same trajectory."""
         after = np.empty_like(before)
         after[order] = np.roll(before[order], -1, axis=0)
         after[ends] = at_the_end[ends]
@@ -213,10 +219,10 @@ def play_hands(
 
 
 class Common(NamedTuple):
-    """What all parts of an update's hands have in common; see `play_hands`.
+    """What all parts of an update have in common; see `play_hands`.
 
-    Rewards, added inputs and networks are named by texts, or are the objects themselves for machines that may not have
-    their files.
+    Rewards, added inputs and networks are given as texts, or as the objects themselves for machines that may lack their
+    files.
     """
 
     rules: Rules
@@ -237,7 +243,7 @@ class Common(NamedTuple):
 
 
 def play_part(common: Common, seed: tuple[int, ...]) -> Trajectories:
-    """Play some of the parts of an update's hands: the numbers of the seed from the third on say which."""
+    """Play some parts of an update; their numbers are the entries of ``seed`` from the third one on."""
     sizes = [common.tables // common.parts + (part < common.tables % common.parts) for part in seed[2:]]
     features = None if common.features is None else find_features(common.features)
     past = (network_of(weights, common.network, features, common.device) for weights in common.snapshots)
@@ -260,13 +266,13 @@ def play_part(common: Common, seed: tuple[int, ...]) -> Trajectories:
 
 
 def network_of(weights: Weights, network: Any = None, features: Features | None = None, device: Any = "cpu") -> Network:
-    """Return the network of some weights, ready to play.
+    """Return a network with these weights, ready to play.
 
     Args:
-        weights: arrays by name.
-        network: a torch module of a researcher's own or its address; None: the small network.
-        features: what adds inputs to the small network.
-        device: where torch computes.
+        weights: the weights as arrays by name.
+        network: a torch module of the user's own, or its address; None for the small network.
+        features: adds inputs to the small network.
+        device: the device on which torch computes.
     """
     if network is None:
         return ActionNetwork(weights, features)
@@ -278,19 +284,19 @@ def network_of(weights: Weights, network: Any = None, features: Features | None 
 
 
 class LearnerAgent(PolicyAgent):
-    """Plays what a learner's network finds best; to other processes it travels as what the network is made of."""
+    """An agent that plays the best action by a learner's network; it is pickled as what the network is made of."""
 
     def __init__(
         self, weights: Weights, network: Any = None, features: Features | str | None = None, device: Any = "cpu"
     ) -> None:
-        """Make the network; the arguments are those of `network_of`, where added inputs may be named by a text."""
+        """Make the network; the arguments are those of `network_of`, but ``features`` may also be a text."""
         self._made_of = weights, network, features, str(device)
         self.name, self.variant, self._sample = "learner", None, False
         added = None if features is None else find_features(features)
         self.network = network_of(weights, network, added, device)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how another process makes the same."""
+        """Return how another process makes the same agent."""
         return type(self), self._made_of
 
 
@@ -308,8 +314,8 @@ def _seating(
     sitting = rules.seats if match_hands == 1 else rules.people  # the last person sits out the first hand
     if others:
         some = rng.permutation(tables)[: round(share * tables)]
-        # One of them at all of these tables: many small batches, one for each, would take most of the time.
-        likely = None if odds is None else np.array(odds) / sum(odds)  # numpy asks for a sum of 1 to the eighth digit
+        # One opponent at all of these tables: many small batches, one for each agent, would take most of the time.
+        likely = None if odds is None else np.array(odds) / sum(odds)  # numpy requires a sum of 1 to eight digits
         who[some] = 1 + (rng.integers(others) if odds is None else rng.choice(others, p=likely))
         who[some, rng.integers(sitting, size=len(some))] = LEARNER
     return who
@@ -331,7 +337,7 @@ def _deal(rules: Rules, sizes: Sequence[int], seeds: Sequence[Any], match_hands:
 
 
 class _Choices(NamedTuple):
-    """What the learner chose in n decisions of a part; see `Trajectories`."""
+    """The learner's choices in n decisions of a part; see `Trajectories`."""
 
     inputs: Inputs
     chosen: NDArray[np.intp]
@@ -340,12 +346,12 @@ class _Choices(NamedTuple):
 
 @dataclass
 class _Part:
-    """One of the parts that are played beside each other: its own chance, and what was decided at its tables.
+    """One of the parts that are played at the same time: its randomness, and the decisions at its tables.
 
     Attributes:
-        rng: draws all that is drawn for it.
-        choices: of each step.
-        columns: what else is known of these decisions.
+        rng: the source of all randomness of the part.
+        choices: the choices of each step.
+        columns: further arrays about these decisions, for each step.
     """
 
     rng: np.random.Generator
@@ -354,7 +360,7 @@ class _Part:
 
 
 class _OfPart:
-    """An agent at the tables of one part, with the chance of that part."""
+    """An agent at the tables of one part, which uses the randomness of that part."""
 
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self.name, self._agent, self._rng = agent_name(agent), agent, rng
@@ -364,12 +370,12 @@ class _OfPart:
 
 
 class _Learner:
-    """Draws actions, and adds what it chose to the parts; the arrays are those of the last call.
+    """The learner as an agent: it draws actions, and adds its choices to the parts.
 
     Attributes:
-        bounds: [parts + 1] where the rows of each part begin and end, of the next view.
-        table: [n, C] int8, see `TABLE_FACTS`; added inputs behind them.
-        potential: [n] float32 of the reward there; zero without one.
+        bounds: [parts + 1] where the rows of each part begin and end in the next view; set before every call.
+        table: [n, C] int8 the table in the last view (see `TABLE_FACTS`), followed by added inputs.
+        potential: [n] float32 the reward's potential in the last view; zero if it has none.
     """
 
     name = "learner"

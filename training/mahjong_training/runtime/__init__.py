@@ -1,1 +1,1 @@
-"""What carries out work: executors, the cache of results, folders and locks, limits, the console."""
+"""The machinery that carries out work: executors, the cache of results, folders and locks, limits, the console."""

@@ -1,4 +1,4 @@
-"""``python -m mahjong_training.runtime``: the versions that every node of a cluster must have."""
+"""``python -m mahjong_training.runtime``: print the versions that every node of a cluster must have."""
 
 from mahjong_training.runtime.digests import installed, versions
 

@@ -1,4 +1,4 @@
-"""The cache of results: what a long command has found so far, kept in a folder until all of it is done."""
+"""The cache of results: what a long command has finished so far, kept in a folder until all of it is done."""
 
 from __future__ import annotations
 
@@ -24,48 +24,51 @@ from mahjong_training.runtime.folders import make_folder, write_bytes
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_MOST_BYTES: Final = 2**30  # of a result; those of thousands of games take a few megabytes
+_MOST_BYTES: Final = 2**30  # of one result; the results of thousands of games take a few megabytes
 
 
 def key_of(depends_on: Any) -> str:
-    """Return a short text that stands for settings, as plain data, and for the versions and code that play."""
+    """Return a short key for settings, given as plain data, and for the versions and code in use."""
     told = json.dumps([dict(versions()), depends_on], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 class ResultCache:
-    """Results by name, each of them arrays by name, in a folder of their own; or in memory, where there is none.
+    """Results by name, each of them several arrays by name, kept in a folder of their own or in memory.
 
-    The folder's name stands for everything that they depend on: an interrupted command goes on with them; other
-    settings, another version or other code find nothing there.
+    The name of the folder includes a key for everything on which the results depend. An interrupted command thus finds
+    its results again, and other settings, versions or code find none.
     """
 
     def __init__(self, out: Path | None, kind: str, depends_on: Any) -> None:
-        """Keep results in a folder of a command (None: in memory), whose name begins with their kind.
+        """Name the folder of the results; nothing is made or read yet.
 
-        They depend on settings of which other values would have given other results (see `key_of`).
+        Args:
+            out: the folder in which the folder of results lies; None keeps the results in memory.
+            kind: the prefix of its name.
+            depends_on: the settings that affect the results; see `key_of`.
         """
         self._out = out
         self._folder = None if out is None else out / f".{kind}-{key_of(depends_on)}"
         self._in_memory: dict[str, Arrays] = {}
 
     def get(self, name: str) -> Arrays | None:
-        """Return a result; None if it is not there, or if its file is damaged."""
+        """Return a result; None if there is none of this name, or if its file is damaged."""
         if self._folder is None:
             return self._in_memory.get(name)
         try:
             return read_arrays((self._folder / f"{name}.npz").read_bytes(), _MOST_BYTES)
-        except Exception:  # zipfile, zlib and numpy have a dozen kinds; what cannot be read is done again
+        except Exception:  # zipfile, zlib and numpy raise a dozen kinds; what cannot be read is done again
             return None
 
     def __getitem__(self, name: str) -> Arrays:
-        """Return a result that was put there; a TrainingError if it has gone since."""
+        """Return a result that has been put in the cache; a TrainingError if it has disappeared since."""
         if (found := self.get(name)) is None:
-            raise TrainingError(f"{self._folder}: what was played has gone from there; the same command plays it again")
+            raise TrainingError(f"{self._folder}: results have disappeared; run the same command to play them again")
         return found
 
     def put(self, name: str, result: Arrays) -> None:
-        """Keep a result; a WriteError if that fails."""
+        """Put a result in the cache; a WriteError if that fails."""
         if self._folder is None:
             self._in_memory[name] = result
             return
@@ -75,14 +78,14 @@ class ResultCache:
         write_bytes(self._folder / f"{name}.npz", data.getvalue())
 
     def how_far(self, parts: int) -> str:
-        """Return in words how many of the parts are in the folder; "" if there is none."""
+        """Return a sentence on how many of the parts are in the folder; "" for a cache in memory."""
         if self._folder is None:
             return ""
         kept = len(list(self._folder.glob("*.npz")))
-        return f"{kept} of {parts} parts are kept in {self._out}: the same command goes on with them"
+        return f"{kept} of {parts} parts are kept in {self._out}: run the same command again to resume"
 
     def remove(self) -> None:
-        """Forget the results: all is done."""
+        """Delete the results, once all work is done."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -97,16 +100,16 @@ def fill(
     progress: Callable[[str], object] = str,
     describe: Callable[[Task], str] = lambda task: "",
 ) -> None:
-    """Carry out the tasks whose results are not kept, and keep them.
+    """Carry out the tasks whose results are not in their cache, and put the results there.
 
     Args:
-        executor: where.
-        work: what is done, see `Executor.map`.
+        executor: where the tasks are carried out.
+        work: the function to call; see `Executor.map`.
         state: what all tasks need.
-        tasks: each behind the cache of its result and its name there.
-        make: makes the state anew in other processes, see `Executor.map`.
-        progress: is told how many tasks are done, and about how long the rest will take.
-        describe: says what a task was, for that.
+        tasks: triples of the cache of a task's result, the name of the result there, and the task.
+        make: makes the state anew in other processes; see `Executor.map`.
+        progress: called with a line on how many tasks are done and about how long the rest will take.
+        describe: returns what to add to that line about a finished task.
     """
     missing = [one for one in tasks if one[0].get(one[1]) is None]
     begun = time.monotonic()

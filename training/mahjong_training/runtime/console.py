@@ -1,4 +1,4 @@
-"""The console of a command: how far it is, what stops it (Ctrl-C, SIGTERM), and its exit status."""
+"""The console of a command: its progress, its interruption (Ctrl-C, SIGTERM), and its exit status."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from mahjong_env import AgentError, MahjongError, MissingExtraError
 from mahjong_training.errors import InterruptedRunError
 
 CTRL_C, TERMINATED = 130, 143
-"""The exit statuses of processes that end because of Ctrl-C and of SIGTERM, as shells have them."""
+"""The exit statuses after Ctrl-C and after SIGTERM, by the convention of shells."""
 AGAIN: Final = "MAHJONG_ENV_AGAIN"
-"""The environment variable by which the Makefile, which starts a run, says how to resume it."""
+"""The environment variable by which the Makefile, when it starts a run, says how to resume it."""
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has arrived, which Slurm and Docker send: it ends a run as Ctrl-C does."""
+    """The arrival of SIGTERM, which Slurm and Docker send; it ends a run in the same way as Ctrl-C."""
 
 
 @contextmanager
 def stopping_in_order() -> Iterator[None]:
-    """Let the first SIGTERM raise `Terminated` where the program stands, and ignore further ones while it saves."""
+    """Let the first SIGTERM raise `Terminated` at the current place, and ignore further ones while the run saves."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are for the main thread only
+        yield  # only the main thread handles signals
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -44,19 +44,19 @@ def stopping_in_order() -> Iterator[None]:
 
 
 def exit_status(interrupt: KeyboardInterrupt) -> int:
-    """Return the exit status of a process that ends for this reason."""
+    """Return the exit status of a process that is ended by this interrupt."""
     return TERMINATED if isinstance(interrupt, Terminated) else CTRL_C
 
 
 def resume_hint() -> str:
-    """Return the command or option that resumes a run: what the Makefile says, or ``--resume``."""
+    """Return the command or option that resumes a run: the one that the Makefile has given, or ``--resume``."""
     return os.environ.get(AGAIN) or "--resume"
 
 
 def status_of(command: Callable[[], object]) -> int:
-    """Run a command; return its exit status: 0, 2 after an error or out of memory, 130 after Ctrl-C, 143 after SIGTERM.
+    """Run a command, print in one line what stopped it (if anything), and return its exit status.
 
-    What stopped it is printed in one line.
+    The status is 0 after success, 2 after an error or when memory runs out, 130 after Ctrl-C, and 143 after SIGTERM.
     """
     try:
         command()
@@ -70,7 +70,7 @@ def status_of(command: Callable[[], object]) -> int:
         print("interrupted", file=sys.stderr)
         return CTRL_C
     except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and "alloc" not in str(error):  # torch has no error of its own for it
+        if not isinstance(error, MemoryError) and "alloc" not in str(error):  # torch has no class of its own for this
             raise
         print(f"error: out of memory ({str(error).strip().splitlines()[0]})", file=sys.stderr)
         return 2
@@ -79,7 +79,7 @@ def status_of(command: Callable[[], object]) -> int:
 
 @contextmanager
 def status() -> Iterator[Callable[[str], None]]:
-    """Show one line that changes on a terminal, and nothing elsewhere; yield the function that is told what it says."""
+    """Show one changing line on a terminal, and nothing elsewhere; yield the function that sets its text."""
     try:
         from rich.console import Console
     except ImportError as error:
@@ -94,9 +94,10 @@ def status() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], object]]:
-    """Show a `status` while work is done; when it is stopped or an agent fails, let the error say what is kept of it.
+    """Show a `status` while work is done; after an interruption or an agent's failure, let the error say what is kept.
 
-    ``kept`` says how much that is, and how to go on; "" if it is nothing.
+    Args:
+        kept: returns a sentence on how much work is kept and how to resume; "" if nothing is kept.
     """
     try:
         with stopping_in_order(), status() as progress:
@@ -108,7 +109,13 @@ def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], obj
 
 
 def time_left(begun: float, done: float, todo: float) -> str:
-    """Return in words about how much longer work will take, of which so much is done since a `time.monotonic`."""
+    """Return as text about how long the rest of some work will take.
+
+    Args:
+        begun: the `time.monotonic` at which the work began.
+        done: the amount of work that is done.
+        todo: the amount of work in all, in the same unit.
+    """
     if not done:
         return ""
     left = (time.monotonic() - begun) / done * (todo - done)

@@ -1,6 +1,6 @@
-"""What results depend on: versions and code of this process, the rules, and what the choices of agents come from.
+"""What results depend on: the versions and code of this process, the rules, and the files behind agents' choices.
 
-Kept results, the ledger of blind tests and the nodes of a cluster are compared by it.
+Kept results, the ledger of blind tests and the nodes of a cluster are compared by these.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from mahjong_env.environments.agents import KIND, parse_address
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
 
 Versions = Mapping[str, str]
-"""Versions by name; "" for a package that is not installed."""
+"""Versions by the name of the package; "" for a package that is not installed."""
 
 OURS: Final = ("mahjong_env", "mahjong_agents", "mahjong_training")
 CODE: Final = "code of mahjong_env"
 _CODE_FILES: Final = {".py", ".npz", ".json", ".zip"}
 _OTHERS: Final = ("numpy", "torch")
-"""Packages whose versions may change the numbers that come out."""
+"""Packages whose versions may affect numerical results."""
 _INTERPRETER: Final = re.compile(r"(python|pypy|node|deno|bun|java|ruby|perl|lua|julia|Rscript|bash|sh)[\d.]*(\.exe)?")
-"""Programs that run the file that is named behind them."""
+"""Programs that run the file named after them."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
 @cache
 def versions() -> Versions:
-    """Return the versions of this process: of Python, of this package and its code, of numpy and torch."""
+    """Return the versions in this process: of Python, of this package and its code, of numpy and of torch."""
     found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}", "mahjong_env": __version__, CODE: _code()}
     return found | {name: installed(name) for name in _OTHERS}
 
 
 def differences(expected: Versions, found: Versions) -> list[str]:
-    """Return a text for each version that is not as expected; what is missing there nobody else needs."""
+    """Return a message for each version that is not as expected; empty expected versions are not compared."""
     return [
         f"{name} is {found.get(name) or 'missing'} and not {wanted}"
         for name, wanted in expected.items()
@@ -70,7 +70,7 @@ def installed(name: str) -> str:
 
 
 def _code() -> str:
-    """Return the digest of what is installed here: two checkouts may differ and bear the same version."""
+    """Return a digest of the code that is installed here; two checkouts with the same version may still differ."""
     specs = map(find_spec, OURS)
     return code_of(Path(folder) for spec in specs if spec for folder in sorted(spec.submodule_search_locations or ()))
 
@@ -78,7 +78,7 @@ def _code() -> str:
 def code_of(folders: Iterable[Path]) -> str:
     """Return a digest of the source in some folders, and of the numbers and policies that it reads.
 
-    Neither hidden folders there, with results that a command has kept, nor the ceilings, which are results, are of it.
+    It leaves out hidden folders, in which commands keep results, and the file of ceilings, which are results as well.
     """
     digest = hashlib.sha256()
     for folder in folders:
@@ -95,24 +95,29 @@ def code_of(folders: Iterable[Path]) -> str:
 
 
 def provenance(rules: Rules, **more: Any) -> dict[str, Any]:
-    """Return what stands beside a kept number: the day, the versions of this package and of the rules, and more."""
+    """Return the origin of a kept number: the date, the versions of this package and of the rules, and ``more``."""
     return {"date": time.strftime("%Y-%m-%d"), "mahjong_env": __version__, "version": rules.version, **more}
 
 
 def rules_identity(rules: Rules) -> list[Any]:
-    """Return what stands for rules in a key: name, version and knobs, and the source of those from outside."""
+    """Return what identifies rules: name, version and knobs, and digests of the source of rules from other packages."""
     knobs = {name: str(value) for name, value in rules.knobs.items()}
     return [rules.name, rules.version, knobs, [*map(_digest, _source_of(type(rules).__module__))]]
 
 
 def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
-    """Return what an agent's choices come from, whatever it is called.
+    """Return digests that identify an agent by what its choices depend on, whatever its name.
 
-    For agents of this package that is their class, and digests of the policies and numbers that they read (a shipped
-    policy is that of these rules); for others digests of their source: the file with what it imports from beside it, or
-    their whole package.
+    For agents of this package, these are the class and the digests of the policies and numbers that it reads (among
+    shipped policies, the one for these rules). For other agents, they are digests of the source: of the file and the
+    files beside it that it imports, or of the whole package that it belongs to.
+
+    Args:
+        spec: the text that the agent is made from.
+        agent: the agent.
+        rules: the rules that it plays by.
     """
-    if isinstance(agent, IsolatedAgent):  # the same agent as without, whose source is not loaded here
+    if isinstance(agent, IsolatedAgent):  # identified as the agent inside, whose source is not loaded in this process
         (module, name), source = agent.kind, _source(Path(agent.file)) if agent.file else []
     else:
         module, name = type(agent).__module__, type(agent).__qualname__
@@ -122,31 +127,31 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
 
 
 def replaced(known: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the texts of agents that are known with other digests than they have now."""
+    """Return the texts of agents whose digests now differ from the known ones."""
     return [spec for spec, digests in now.items() if spec in known and [*known[spec]] != [*digests]]
 
 
 def named_digests(spec: str, rules: Rules) -> list[str]:
-    """Return the digests of the files that the text of an agent names; nothing of it is loaded.
+    """Return the digests of the files that the text of an agent names, without loading any of them.
 
-    They are among those of `agent_digests`.
+    They are included in those of `agent_digests`.
     """
     return _digests(_named(spec, rules))
 
 
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
-    """Yield the files that a text names or implies, with those of agents in its options."""
+    """Yield the files that the text of an agent names or implies, including those of agents in its options."""
     try:
         address, options = parse_address(KIND, spec.strip().removeprefix(PREFIX))
-    except AgentError:  # an object's own text
+    except AgentError:  # the text of an object, not an address
         return
     name, _, place = (part.strip() for part in address.partition(":"))
     if KIND.is_command(name):
         words = shlex.split(place)
         files = [word for word in words[1:] if os.path.isfile(word)]
-        if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # which everybody has, each another one
+        if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # an interpreter, different on every machine
             if not files or {"-m", "-c"} & {*words}:
-                yield Path()  # `python -m bot`: what plays is in no file that is named, and has no digest
+                yield Path()  # `python -m bot` names no file, so that what plays has no digest
         else:
             files.insert(0, (words and shutil.which(words[0])) or "")
         for file in files:
@@ -173,7 +178,7 @@ def _source_of(module: str) -> list[Path]:
 
 
 def _source(file: Path) -> list[Path]:
-    """Return the package that a file is in, or the file with those beside it that it imports; nothing is loaded."""
+    """Return the files of a file's package, or the file and those beside it that it imports; nothing is loaded."""
     file = file.expanduser().resolve()
     packages = [folder for folder in file.parents if (folder / "__init__.py").is_file()]
     if packages:
@@ -181,13 +186,13 @@ def _source(file: Path) -> list[Path]:
     finder = ModuleFinder(path=[str(file.parent)], excludes=list(OURS))
     try:
         finder.run_script(str(file))
-    except Exception:  # what cannot be read or compiled there imports nothing
+    except Exception:  # a file that cannot be read or compiled imports nothing
         return [file]
     return sorted({Path(found) for module in finder.modules.values() if (found := getattr(module, "__file__", None))})
 
 
 def _digests(files: Iterable[Path]) -> list[str]:
-    """Return the digests of files, each once however it is named."""
+    """Return the digests of files, one for each file even if it is named in several ways."""
     return [*map(_digest, dict.fromkeys(file.resolve() for file in files))]
 
 

@@ -1,6 +1,7 @@
-"""Executors carry out tasks in this process or in several others (Ray's: `ray_cluster`), with the same results.
+"""Executors, which carry out tasks in this process or in several others with the same results.
 
-A task is a function of its arguments alone: ``work(state, task)``, with a state that all tasks of a call share.
+The executor for Ray is in `ray_cluster`. A task is a call ``work(state, task)`` whose result depends only on its
+arguments; all tasks of a call of `Executor.map` share the state.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ Work = Callable[[State, Task], Result]
 
 
 class Executor(ABC):
-    """Carries out tasks. Use it in a ``with`` statement, or call `close` at the end."""
+    """The interface of what carries out tasks; use it in a ``with`` statement, or call `close` at the end."""
 
     ahead = 2
-    """Tasks that are handed out for each worker: one that it carries out, and the next one, which waits there."""
+    """The number of tasks handed out for each worker: the one that it carries out, and the next one, which waits."""
     shares_files = True
-    """Whether workers have the files that this process has."""
+    """Whether workers can read the files of this process."""
 
     @property
     @abstractmethod
@@ -48,15 +49,18 @@ class Executor(ABC):
     ) -> Generator[tuple[int, Result], None, None]:
         """Carry out tasks, and yield the position and the result of each as it is done.
 
-        Only a few tasks for each worker are handed out ahead of the results that are taken. Those that nobody waits
-        for any more, because the generator is closed, are not begun.
+        Only a few tasks for each worker are handed out ahead of the results that the caller takes. If the generator is
+        closed, the remaining tasks are not begun.
 
         Args:
-            work: a function of a module, called as ``work(state, task)``.
+            work: a module-level function, called as ``work(state, task)``.
             state: what all tasks need, such as rules and agents.
-            tasks: each should take a few seconds.
-            make: makes the state anew in other processes of this machine; None: the state itself is pickled for them.
-                A cluster, whose nodes need not have the files that a user's agents are made from, gets the state.
+            tasks: the tasks, each of which should take a few seconds.
+            make: makes the state anew in other processes of this machine; None pickles the state itself for them. A
+                cluster always gets the state, as its nodes need not have the files that a user's agents are made from.
+
+        Yields:
+            The position of a task in ``tasks``, and its result.
 
         Raises:
             TrainingError: the state cannot be sent to other processes.
@@ -80,16 +84,16 @@ class Executor(ABC):
             self._cancel(running)
 
     def submit(self, work: Work[State, Task, Result], state: State, tasks: Sequence[Task]) -> list[Any]:
-        """Hand out tasks, to be carried out while the caller does something else; return what `gather` takes."""
+        """Hand out tasks to be carried out in the background; return what `gather` takes."""
         sent = self._pack(work, state, None)
         return [(self._submit(sent, task), task) for task in tasks]
 
     def gather(self, submitted: Sequence[Any]) -> list[Any]:
-        """Wait for tasks that were submitted; return their results, in order. It raises what `map` raises."""
+        """Wait for submitted tasks and return their results, in order; raises the same errors as `map`."""
         return [self._result(handle, task) for handle, task in submitted]
 
-    def close(self) -> None:  # noqa: B027 some start nothing
-        """End what was started."""
+    def close(self) -> None:  # noqa: B027 some executors start nothing
+        """End all processes or connections that the executor has started."""
 
     def __enter__(self) -> Executor:
         return self
@@ -99,26 +103,26 @@ class Executor(ABC):
 
     @abstractmethod
     def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> Any:
-        """Return the work and its state as `_submit` takes them for each task."""
+        """Return the work and its state in the form in which `_submit` takes them for each task."""
 
     @abstractmethod
     def _submit(self, sent: Any, task: Any) -> Any:
-        """Hand out a task; return its handle."""
+        """Hand out one task; return its handle."""
 
     @abstractmethod
     def _done(self, running: list[Any]) -> Iterable[Any]:
-        """Wait until some tasks are done, for some seconds at least; return their handles."""
+        """Wait until a task is done, or at least some seconds; return the handles of the tasks that are done."""
 
     @abstractmethod
     def _result(self, handle: Any, task: Any) -> Any:
-        """Wait for a task, and return its result."""
+        """Wait for one task, and return its result."""
 
-    def _cancel(self, running: Iterable[Any]) -> None:  # noqa: B027 some begin nothing of themselves
-        """Give up tasks, so that none is begun that has not been begun."""
+    def _cancel(self, running: Iterable[Any]) -> None:  # noqa: B027 some executors begin nothing by themselves
+        """Give up tasks, so that those not yet begun are never begun."""
 
 
 class LocalExecutor(Executor):
-    """This process, one task after another, each when its result is asked for."""
+    """An executor in this process: one task after another, each when its result is asked for."""
 
     workers = 1
     ahead = 1
@@ -137,10 +141,13 @@ class LocalExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Processes of this machine; they are spawned, as threads of torch do not survive a fork, when they have a task."""
+    """An executor with processes on this machine, started when there is a task for them.
+
+    The processes are spawned, as torch's threads do not survive a fork.
+    """
 
     def __init__(self, processes: int, threads: int = 1) -> None:
-        """Start nothing yet; later no more processes than there are tasks, each with some threads of torch."""
+        """Set the most processes and the torch threads of each; nothing is started before there is a task."""
         self._processes, self._threads = processes, threads
         self._pool: ProcessPoolExecutor | None = None
 
@@ -150,7 +157,7 @@ class ProcessExecutor(Executor):
         return self._processes
 
     def close(self) -> None:
-        """End the processes, once they have finished the task that each is at."""
+        """End the processes once each has finished its current task."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
@@ -181,9 +188,9 @@ class ProcessExecutor(Executor):
 
 
 def new_executor(processes: int = 1, ray: str | None = None, threads: int = 1) -> Executor:
-    """Return an executor, by the settings `WorkersConfig`; it starts nothing before it has a task."""
+    """Return an executor for the settings of a `WorkersConfig`; it starts nothing before it has a task."""
     if ray is not None:
-        from mahjong_training.runtime.ray_cluster import RayExecutor  # which is made of what stands here
+        from mahjong_training.runtime.ray_cluster import RayExecutor  # that module imports this one
 
         return RayExecutor(ray, processes if processes > 1 else None)
     return ProcessExecutor(processes, threads) if processes > 1 else LocalExecutor()
@@ -201,11 +208,11 @@ def _naming_dead_workers() -> Iterator[None]:
 # --- In a worker -------------------------------------------------------------------------------------------------
 
 _unpacked: dict[str, tuple[Work[Any, Any, Any], Any]] = {}
-"""The work that this process does and its state, by the name of the call."""
+"""The work of this process and its state, by the name of the call that they belong to."""
 
 
 def carry_out(name: str, packed: bytes, task: Any) -> Any:
-    """Carry out a task in a worker, which unpacks the state with the first task of a call and then keeps it."""
+    """Carry out a task in a worker; the state is unpacked with the first task of a call, and kept for the others."""
     if name not in _unpacked:
         _unpacked.clear()
         work, state, make = pickle.loads(packed)
@@ -215,12 +222,12 @@ def carry_out(name: str, packed: bytes, task: Any) -> Any:
 
 
 def _begin_worker(threads: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits, which then ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the waiting main process, which then ends this one
     set_threads(threads)
 
 
 def set_threads(threads: int) -> None:
-    """Limit torch's threads, if torch is installed: evaluating agents without it needs none."""
+    """Limit the number of torch's threads if torch is installed; many agents can be evaluated without it."""
     try:
         import torch
     except ImportError:

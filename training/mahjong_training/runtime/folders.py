@@ -1,4 +1,4 @@
-"""Folders and files that commands write: looked at first, written whole or not at all, by one command at a time."""
+"""Folders and files of commands: checked beforehand, written completely or not at all, by one command at a time."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from mahjong_env.basics.files import replacing
 from mahjong_training.errors import TrainingError, WriteError
 
 LOCK: Final = "run.lock"
-"""The lock's file in a folder; its name is the same for all commands, so that no two of them share a folder."""
+"""The lock file in a folder. Its name is the same for all commands, so that no two of them share a folder."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make sure that a folder exists and can be written; else raise a WriteError."""
+    """Make sure that a folder exists and can be written to; raise a WriteError otherwise."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, prefix=".probe-"):
-            pass  # it has no name where the system can do that, so that nothing of it can stay
+            pass  # without a name where the system supports that, so that nothing can be left behind
     except OSError as error:
         raise WriteError(f"{folder}: cannot be written ({error.strerror or error}); choose another --out") from error
 
 
 def check_folder(folder: Path) -> None:
-    """Raise what `make_folder` would raise, before there is anything to write; nothing is left there."""
+    """Raise what `make_folder` would raise, but leave no new folder behind."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         make_folder(folder)
@@ -41,7 +41,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Make sure that a file can be written, and make its folder; else raise a WriteError."""
+    """Make sure that a file can be written, and make its folder; raise a WriteError otherwise."""
     make_folder(path.parent)
     if path.is_dir():
         raise WriteError(f"{path}: cannot be written (it is a folder); name a file in it")
@@ -51,7 +51,7 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Turn the system's errors (the disk is full, ...) into `WriteError`s that name the file or folder."""
+    """Turn errors of the system, such as a full disk, into a `WriteError` that names the file or folder."""
     try:
         yield
     except OSError as error:
@@ -59,13 +59,13 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, which is replaced at once; else raise a WriteError, and what stood there is as it was."""
+    """Replace a file in one step; if that fails, raise a WriteError and leave the old file unchanged."""
     with naming(path), replacing(path) as file:
         file.write(data)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as `write_bytes` does."""
+    """Write a text file in UTF-8, as `write_bytes` does."""
     write_bytes(path, text.encode("utf-8"))
 
 
@@ -74,16 +74,19 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def alone_in(folder: Path | None) -> Iterator[None]:
-    """Keep other commands out of a folder, which is made if it is not there. None: there is no folder.
+    """Keep other commands out of a folder, by means of a lock file; the folder is made if it does not exist.
 
-    It has a lock file as long. The system lets go of a lock when its process ends, however that ends. A file that
-    nobody holds any more was left by a process that was killed: it is taken over, which is printed, if that process was
-    on this machine, as a file beside it with the suffix ``.holder`` says. Of other machines nobody here can tell: not
-    every shared file system passes locks on.
+    The system releases a lock when the process that holds it ends, for whatever reason. A file beside the lock, with
+    the suffix ``.holder``, names the process that holds it. If that process was killed and had run on this machine, the
+    lock is taken over, and a message says so. If it ran on another machine, this cannot be known, as not every shared
+    file system supports locks; the command then refuses to run.
+
+    Args:
+        folder: the folder; None locks nothing.
 
     Raises:
-        TrainingError: another process holds it, or may; it is a link, which is not followed; or the folder cannot be
-            written.
+        TrainingError: another process holds the lock, or may hold it; the lock is a link, which is not followed; or the
+            folder cannot be written to.
     """
     if folder is None:
         yield
@@ -97,7 +100,7 @@ def alone_in(folder: Path | None) -> Iterator[None]:
     lock, named, is_held = FileLock(path, timeout=0), path.with_suffix(".holder"), False
     for file in (path, named):
         if file.is_symlink():
-            raise TrainingError(f"{file}: a lock is a file, and this is a link; remove it")
+            raise TrainingError(f"{file}: a lock is a file, but this is a link; remove it")
     with naming(path):
         try:
             lock.acquire()
@@ -114,8 +117,8 @@ def alone_in(folder: Path | None) -> Iterator[None]:
     try:
         if host != this["host"]:
             raise TrainingError(
-                f"{folder}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
-                f"known here; if it has ended, remove {named}"
+                f"{folder}: another run is at work in this folder, or was killed: {left_by}, which cannot be "
+                f"checked from here; if it has ended, remove {named}"
             )
         write_text(named, json.dumps(this))
         if left_by is not None:
@@ -124,11 +127,11 @@ def alone_in(folder: Path | None) -> Iterator[None]:
             yield
         finally:
             named.unlink(missing_ok=True)
-            _remove(path)  # while it is held: a process that opened it before sees that it has no name any more
+            _remove(path)  # removed while it is held, so that a process that opened it earlier sees that it is gone
     finally:
         lock.release()
         if os.name == "nt":
-            _remove(path)  # Windows removes no file that is open
+            _remove(path)  # Windows does not remove open files
 
 
 def _remove(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Checks of settings that users give: counts, seeds, and where work is done."""
+"""Checks of users' settings: counts, seeds, and where the work is done."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.ray_cluster import check_address
 from mahjong_training.seeds import USER_SEEDS
 
-_LARGEST: Final = 10**15  # all counts then stay exact wherever they are kept
-_MOST_WORKERS: Final = 256  # more processes or threads, and more than there are cores, are a slip of the keyboard
+_LARGEST: Final = 10**15  # counts up to this stay exact in every number format
+_MOST_WORKERS: Final = 256  # more processes or threads than this, and than there are cores, must be a typing error
 
 
 def check_counts(least: int = 1, **numbers: float) -> None:
-    """Check counts, which are named as their options are; a TrainingError if one could not be."""
+    """Check that counts, given by the names of their options, are in range; a TrainingError otherwise."""
     for name, number in numbers.items():
         option = f"--{name.replace('_', '-')}"
         most = max(_MOST_WORKERS, os.cpu_count() or 1) if name in ("processes", "threads") else _LARGEST
@@ -26,16 +26,23 @@ def check_counts(least: int = 1, **numbers: float) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Check that a seed is in the range of users' seeds (`mahjong_training.seeds`); else raise a TrainingError."""
+    """Check that a seed is in the range of users' seeds (`mahjong_training.seeds`); a TrainingError otherwise."""
     if not 0 <= seed < USER_SEEDS:
         raise TrainingError(f"--seed must be from 0 to {USER_SEEDS - 1}, not {seed}")
 
 
 def check_settings(settings: Any, zero: Collection[str] = ()) -> None:
-    """Check the numbers of some settings and where work is done, before anything is started; else a TrainingError.
+    """Check the numbers in some settings, and where the work is done, before anything is started.
 
-    The seed is one of users. Other whole numbers are counts, from 1 on, or from 0 on if they are named in ``zero``;
-    numbers that may have fractions are finite, from 0 on.
+    The seed must be in the range of users' seeds. Other integers are counts, which must be at least 1. Numbers that may
+    have fractions must be finite and at least 0.
+
+    Args:
+        settings: the settings.
+        zero: names of counts that may also be 0.
+
+    Raises:
+        TrainingError: a number is out of range, or the address of a cluster is not valid.
     """
     for name, wanted in get_type_hints(type(settings)).items():
         value = getattr(settings, name)

@@ -1,6 +1,6 @@
-"""The executor on a Ray cluster, ``--ray local`` or ``--ray ADDRESS``; see docs/cluster.md.
+"""The executor on a Ray cluster (``--ray local`` or ``--ray ADDRESS``); see docs/cluster.md.
 
-Ray is imported when it is needed and not before: it belongs in an environment of its own.
+Ray is imported only when it is needed, as it belongs in an environment of its own.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from mahjong_training.runtime.digests import OURS, Versions, differences, versio
 from mahjong_training.runtime.executors import Executor, carry_out, set_threads
 
 LOCAL: Final = "local"
-"""The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
-_ATTEMPTS: Final = 5  # at a task, before it is given up: it may itself be what ends its workers
+"""The address of a cluster on this machine that is started for one command and ended afterwards."""
+_ATTEMPTS: Final = 5  # at a task before it is given up, as the task itself may be what kills its workers
 
 
 class RayExecutor(Executor):
-    """The workers of a cluster, one for each core.
+    """An executor on the workers of a cluster, one for each core.
 
-    A task whose worker or node dies is carried out again elsewhere, and comes back once.
+    A task whose worker or node dies is carried out again elsewhere; its result is returned only once.
     """
 
     shares_files = False
 
     def __init__(self, address: str, workers: int | None = None) -> None:
-        """Connect to nothing yet; the arguments are those of `connected`."""
+        """Store the arguments, which are those of `connected`; the connection is made later."""
         self._address, self._local_workers = address, workers
         self._open = ExitStack()
         self._ray: Any = None
@@ -48,11 +48,11 @@ class RayExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """The number of cores that the cluster has now; it connects to it."""
+        """The number of cores that the cluster has at present; asking for it connects to the cluster."""
         return max(1, int(self._connect().cluster_resources().get("CPU", 0)))
 
     def close(self) -> None:
-        """End the connection, and the cluster if it was started for it."""
+        """Disconnect, and end the cluster if it was started by this executor."""
         self._open.close()
         self._ray = None
 
@@ -71,7 +71,7 @@ class RayExecutor(Executor):
         return self._task.remote(*sent, task)
 
     def _done(self, running: list[Any]) -> Iterable[Any]:
-        done, _ = self._ray.wait(running, num_returns=1, timeout=5)  # then its size is asked for again
+        done, _ = self._ray.wait(running, num_returns=1, timeout=5)  # afterwards the cluster's size is asked for again
         return list(done)
 
     def _result(self, handle: Any, task: Any) -> Any:
@@ -97,7 +97,7 @@ class RayExecutor(Executor):
 
 
 def check_address(address: str, processes: int = 1) -> None:
-    """Check what was given with ``--ray``, and with ``--processes``, before anything is started."""
+    """Check the values of ``--ray`` and ``--processes`` before anything is started."""
     valid = "valid are local (a cluster on this machine), auto (the one that this node belongs to), HOST:PORT"
     if address.startswith("ray://"):
         raise TrainingError(
@@ -107,28 +107,29 @@ def check_address(address: str, processes: int = 1) -> None:
     if address != LOCAL and not re.fullmatch(r"auto|[^\s:/]+:\d{1,5}", address):
         raise TrainingError(f"--ray {address!r} is not the address of a cluster; {valid}")
     if address != LOCAL and processes != 1:
-        raise TrainingError(
-            f"--processes {processes} goes with --ray local; a cluster that runs already has the workers that it has"
-        )
+        raise TrainingError(f"--processes {processes} goes with --ray local; a running cluster has its own workers")
     try:
         import ray  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            "--ray needs Ray, which pins an older gymnasium and wants an environment of its own: "
+            "--ray needs Ray, which pins an older gymnasium and needs an environment of its own: "
             "make distributed, or in a new environment pip install 'mahjong-env[distributed]'"
         ) from error
 
 
 @contextmanager
 def connected(address: str, *, workers: int | None = None, store: int | None = None) -> Iterator[Any]:
-    """Be connected to a cluster whose nodes all have the versions of this process; yield the module `ray`.
+    """Connect to a cluster whose nodes all have the versions of this process; yield the module `ray`.
 
-    A process that is connected already (``ray.init``) keeps that connection, whatever the address.
+    A process that is connected already (by ``ray.init``) keeps its connection, whatever the address.
 
-    A local one has some workers (None: one for each core), and a store of bytes for objects (None: 64 MiB for each).
+    Args:
+        address: the address of the cluster; see `check_address`.
+        workers: the number of workers of a local cluster; None for one for each core.
+        store: the size in bytes of a local cluster's object store; None for 64 MiB for each worker.
 
     Raises:
-        TrainingError: there is no such cluster, or a node that cannot do the work; the message names it.
+        TrainingError: there is no such cluster, or a node, which the message names, cannot do the work.
     """
     check_address(address)
     import ray
@@ -145,40 +146,40 @@ def connected(address: str, *, workers: int | None = None, store: int | None = N
 
 
 def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
-    # Ray would tell its makers about every local cluster, and bind it to every network that the machine is in.
+    # By default Ray reports every local cluster to its makers, and binds it to every network of the machine.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray's workers step back behind all other processes, this one included; here they are what the user waits for.
+    # By default Ray's workers give way to all other processes, this one included; here the user waits for them.
     os.environ.setdefault("RAY_worker_niceness", "0")
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        store = store or max(2, workers) * 64 * 2**20  # Ray refuses less than 75 MiB
+        store = store or max(2, workers) * 64 * 2**20  # Ray refuses to start with less than 75 MiB
         settings |= {"num_cpus": workers, "include_dashboard": False, "object_store_memory": store}
         settings["_node_ip_address"] = "127.0.0.1"
     elif address != "auto":
-        # Knock at the door: where nobody opens, Ray itself would go on asking for minutes.
+        # Test the connection first: where nothing listens, Ray itself would keep trying for minutes.
         host, _, port = address.rpartition(":")
         try:
             socket.create_connection((host, int(port)), timeout=10).close()
         except (OSError, OverflowError) as error:
             raise TrainingError(
                 f"--ray {address}: there is no cluster at this address ({getattr(error, 'strerror', None) or error}); "
-                "ray start --head prints the address of its own"
+                "ray start --head prints the address of the cluster that it starts"
             ) from error
     on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, **settings)
-    except Exception as error:  # Ray raises a bare one where a node does not start in time
+    except Exception as error:  # Ray raises a bare Exception where a node does not start in time
         said = (str(error).strip() or type(error).__name__).splitlines()[0]
-        hint = "; a cluster that has a token asks for RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH, a file with the same"
+        hint = "; a cluster with a token needs RAY_AUTH_MODE=token and, in RAY_AUTH_TOKEN_PATH, a file with that token"
         told = f"--ray {address}: no connection to a cluster ({said})"
         raise TrainingError(told if address == LOCAL else told + hint) from error
-    # Ray has put a handler of its own there, which prints a trace of the stack and ends the process.
+    # Ray has installed a handler of its own, which prints a stack trace and ends the process.
     if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
         signal.signal(signal.SIGTERM, on_sigterm)
 
 
 def _check_nodes(ray: Any) -> None:
-    """Check every node that can do work; name those that lack the package, have other versions or do not answer."""
+    """Check every node that can work; a TrainingError names those that are unfit or do not answer."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
@@ -212,7 +213,8 @@ def _check_nodes(ray: Any) -> None:
 def _on_a_node() -> Callable[..., tuple[str, Any]]:
     """Return the function that Ray calls on a node.
 
-    It is nested, so that Ray sends it as code: a node without this package could not find it by name, nor say so.
+    The function is nested, so that Ray sends it as code. A node without this package could not find it by name, and
+    could not report that either.
     """
 
     def answer(expected: Versions, *task: Any) -> tuple[str, Any]:
@@ -228,10 +230,15 @@ def _on_a_node() -> Callable[..., tuple[str, Any]]:
 
 
 def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
-    """Carry out a task as `carry_out` does, on a node that must have the driver's versions; or look at these alone.
+    """Compare the versions of a node with the driver's, and carry out a task there as `carry_out` does.
 
-    Return "value" and what came of it; "error" and this project's own, or the traceback of another one; "unfit", the
-    name of the node and what is wrong with it.
+    Args:
+        expected: the versions of the driver.
+        *task: the arguments of `carry_out`; without any, only the versions are compared.
+
+    Returns:
+        One of three pairs: "value" and the result; "error" and an error of this project, or another error's traceback
+        as text; "unfit" and a pair of the name of the node and what is wrong with it.
     """
     if wrong := differences(expected, versions()):
         return "unfit", (socket.gethostname(), f"has other versions: {', '.join(wrong)}")
@@ -240,15 +247,15 @@ def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
         return "value", carry_out(*task) if task else None
     except MahjongError as error:
         return "error", error
-    except Exception:  # travels back as text: its class need not exist where it arrives
+    except Exception:  # sent back as text, as its class need not exist on the driver
         return "error", traceback.format_exc()
 
 
 def _packed(ray: Any, what: Any) -> bytes:
-    """Return an object as bytes, for another process of the same cluster.
+    """Pickle an object for another process of the same cluster.
 
-    Classes and functions of installed distributions and of Python itself are sent by name; those of a user's own
-    files are sent as code, so that ``--agents mine.py:Cautious`` needs no file on the nodes.
+    Classes and functions of installed distributions and of Python itself are sent by name. Those of a user's own files
+    are sent as code, so that ``--agents mine.py:Cautious`` needs no file on the nodes.
     """
     pickler, registered = ray.cloudpickle, []
     try:
@@ -266,7 +273,7 @@ def _packed(ray: Any, what: Any) -> bytes:
 
 
 def _modules_of_users() -> Iterator[ModuleType]:
-    """Yield the loaded modules in files that belong to no distribution."""
+    """Yield the loaded modules whose files do not belong to any distribution."""
     installed = {*packages_distributions(), *sys.stdlib_module_names, *OURS, "__main__"}  # __main__ is sent as code
     apart = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
     for name, module in list(sys.modules.items()):

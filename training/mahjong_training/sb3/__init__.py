@@ -1,1 +1,1 @@
-"""Stable-Baselines3's MaskablePPO over all planes of the observation."""
+"""Training with sb3-contrib's MaskablePPO over all planes of the observation."""

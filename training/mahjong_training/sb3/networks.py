@@ -1,4 +1,4 @@
-"""The network of `mahjong_agents.policy.plane_network` in Stable-Baselines3: its policy, and the learner."""
+"""The network of `mahjong_agents.policy.plane_network` as a Stable-Baselines3 policy, and the learner that uses it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mahjong_training.config import TrainSb3Config
 
 
 class TablePolicy(MaskableActorCriticPolicy):
-    """Logits and values straight from one `PolicyNetwork`, which can be saved and played without Stable-Baselines3."""
+    """A policy whose logits and values come from one `PolicyNetwork`, which also plays without Stable-Baselines3."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class TablePolicy(MaskableActorCriticPolicy):
         network: NetworkSpec,
         **kwargs: Any,
     ) -> None:
-        """Build the policy; what is not named here is `MaskableActorCriticPolicy`'s."""
+        """Build the policy around a network of these sizes; see `MaskableActorCriticPolicy` for other arguments."""
         self._spec = network
         super().__init__(
             observation_space, action_space, lr_schedule, features_extractor_class=FlattenExtractor, **kwargs
@@ -37,13 +37,13 @@ class TablePolicy(MaskableActorCriticPolicy):
 
     @property
     def network(self) -> PolicyNetwork:
-        """The network itself."""
+        """The network that gives logits and values."""
         network = self.mlp_extractor
         assert isinstance(network, PolicyNetwork)
         return network
 
     def _build(self, lr_schedule: Schedule) -> None:
-        # The base class would put two linear layers behind `mlp_extractor`; this network has its own heads.
+        # The base class would add two linear layers after `mlp_extractor`, but this network has heads of its own.
         self.mlp_extractor = PolicyNetwork(self._spec)  # type: ignore[assignment]
         self.action_net = nn.Identity()
         self.value_net = nn.Identity()  # type: ignore[assignment]
@@ -60,10 +60,20 @@ def new_learner(
     config: TrainSb3Config,
     device: torch.device | str = "cpu",
 ) -> MaskablePPO:
-    """Make a MaskablePPO with a fresh network of these sizes for some tables; the seed is that of the settings."""
+    """Make a MaskablePPO with a fresh network.
+
+    Args:
+        env: the tables to learn at.
+        network: the sizes of the network.
+        config: the hyperparameters and the seed.
+        device: the device on which torch computes.
+    """
 
     def learning_rate(_: float) -> float:
-        """Fall linearly to a tenth; Stable-Baselines3 counts from where it goes on, the run from its beginning."""
+        """Return the learning rate, which falls linearly to a tenth over the whole run.
+
+        Stable-Baselines3's own progress, the argument, counts from where learning was resumed, not from the beginning.
+        """
         done = 0 if learner is None else learner.num_timesteps
         return config.learning_rate * (1 - 0.9 * min(1.0, done / config.goal))
 

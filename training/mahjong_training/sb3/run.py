@@ -1,4 +1,4 @@
-"""``mahjong-env train-sb3``: a warm start from a teacher, then MaskablePPO on batched tables."""
+"""``mahjong-env train-sb3``: a warm start that imitates a teacher, then MaskablePPO on batched tables."""
 
 from __future__ import annotations
 
@@ -33,20 +33,23 @@ from mahjong_training.seeds import training_seed
 
 SELF: Final = "self"
 REFERENCES: Final = ("greedy", "closed-greedy")
-"""Who is played against beside the teacher when a policy is evaluated."""
+"""The agents that an evaluation adds as opponents of a policy, in addition to its teacher."""
 
 
 def run(config: TrainSb3Config) -> RunFolder:
-    """Train, and leave everything in the run folder.
+    """Train a policy, and write everything to the run folder.
+
+    Returns:
+        The run folder.
 
     Raises:
-        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+        MahjongError: settings, agents or folders cannot be used; nothing has been learned then.
     """
     return run_or_resume(Sb3Run, config)
 
 
 class Sb3Run(BaseRun[TrainSb3Config]):
-    """A run of MaskablePPO: the tables and the learner."""
+    """A training run with MaskablePPO: the tables and the learner."""
 
     packages = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
     unit = "steps"
@@ -59,7 +62,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         if max(config.gae_lambda, config.gamma) > 1:
             raise TrainingError("--gamma and --gae-lambda are at most 1")
         if config.reward == "place":
-            raise TrainingError("--reward place is of matches, which `train --match-hands` plays")
+            raise TrainingError("--reward place needs matches, which `train --match-hands` plays")
         if not (config.opponents and config.evaluation_agents):
             raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
         if not config.resume and config.goal < config.tables:
@@ -72,17 +75,17 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         """Deal the tables and make the network; nothing is written.
 
         Raises:
-            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+            MahjongError: a variant, knob or agent is unknown, or a policy file cannot be used.
         """
         super().__init__(config, folder)
         torch.distributions.Distribution.set_default_validate_args(False)
         teacher, self._recorded = config.teacher or reference_agent(self.rules).name, None
         if config.dataset:
             teacher, self._recorded = recorded_games(config, self.rules)
-        # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
+        # A run shorter than an update makes a smaller update; a longer run ends with its last whole update.
         n_steps = max(1, min(config.n_steps, config.goal // config.tables))
         self.config = replace(config, teacher=teacher)
-        # Not of recorded games, which have been played: a file would choose what is loaded.
+        # With recorded games the teacher is not made: it has played already, and a file would choose what is loaded.
         self._teacher = make_agent(teacher) if self._recorded is None else None
         self._update_size = n_steps * config.tables
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
@@ -97,14 +100,14 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             gamma=config.gamma,
         )
         if config.record is not None:
-            RecordWriter(config.record).close()  # one that cannot be written is named before anything is played
+            RecordWriter(config.record).close()  # a file that cannot be written is reported before anything is played
         self.spec = NetworkSpec(config.width, config.layers)
         device = find_device(config.device)
         self.model = new_learner(self.env, self.spec, replace(config, n_steps=n_steps), device)
-        # Only now there is a learner that could sit at the tables.
+        # The learner exists only now, so the opponents, of which it may be one, are replaced here.
         learner = PolicyAgent.playing(TorchNetwork(self.network), name=SELF, sample=True)
         self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
-        self.points = self.best_points = -float("inf")  # mean over the judges, of the last measurement and the best
+        self.points = self.best_points = -float("inf")  # means over the judges: last measurement, best one
         self._has_begun = config.warm_start_steps == 0
 
     def close(self) -> None:
@@ -120,17 +123,17 @@ class Sb3Run(BaseRun[TrainSb3Config]):
 
     @property
     def total(self) -> int:
-        """Decisions that whole updates learn from."""
+        """The number of decisions to learn from in all, in whole updates."""
         return self.steps + max(0, self.config.goal - self.steps) // self._update_size * self._update_size
 
     # --- Learning -----------------------------------------------------------------------------------------------
     def learn(self) -> None:
-        """Learn up to the total, after a warm start; see `BaseRun.learn`."""
+        """Learn up to the total, after the warm start if it is still to come; see `BaseRun.learn`."""
         self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
         if not self._has_begun:
             self._warm_start()
         if self.config.record is not None:
-            self.env.record_to(self.config.record)  # not what the teacher played
+            self.env.record_to(self.config.record)  # only now, so that the teacher's games are not recorded
         super().learn()
 
     def _warm_start(self) -> None:
@@ -157,24 +160,24 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self.save()
 
     def update(self) -> None:
-        """Play, and learn from it once."""
+        """Play the decisions of one update, and learn from them."""
         self.model.learn(self._update_size, reset_num_timesteps=False)
         self.steps += self._update_size
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def player(self) -> Agent:
-        """Return the agent that plays the network as it is now."""
+        """Return an agent that plays with the network as it is now."""
         return PolicyAgent.playing(TorchNetwork(self.network), name="learner")
 
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
-        """Decide by the mean points over the judges; see `BaseRun.judge`."""
+        """Judge a measurement by its mean points over the judges; see `BaseRun.judge`."""
         self.points = sum(result.of(0).points.mean for result in results) / len(results)
         is_best = self.points > self.best_points
         self.best_points = max(self.points, self.best_points)
         return is_best, []
 
     def policy_file(self) -> PolicyFile:
-        """Return the policy of the network as it is now."""
+        """Return a policy file of the network as it is now."""
         config = self.config
         teacher = config.teacher if config.warm_start_steps else None
         return PolicyFile(
@@ -196,7 +199,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         )
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint holds."""
+        """Return the contents of a checkpoint; see `BaseRun.state`."""
         return {
             "network": self.network.state_dict(),
             "optimiser": self.model.policy.optimizer.state_dict(),
@@ -205,10 +208,10 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` returned."""
+        """Restore what `state` returned; see `BaseRun.restore`."""
         self.network.load_state_dict(state["network"])
         self.model.policy.optimizer.load_state_dict(state["optimiser"])
         self.steps = self.model.num_timesteps = int(state["steps"])
         self.best_points, self._has_begun = float(state["best_points"]), True
-        # Other tables than those before the checkpoint.
+        # Deal other tables than those before the checkpoint.
         self.env.seed(training_seed(self.config.seed, self.steps))

@@ -1,4 +1,4 @@
-"""The batched engine as a Stable-Baselines3 `VecEnv`: one learning seat a table, all others played inside."""
+"""The batched engine as a Stable-Baselines3 `VecEnv`: a learner at each table, with the opponents played inside."""
 
 from __future__ import annotations
 
@@ -23,19 +23,25 @@ Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict
 
 
 def learner_spaces() -> tuple[spaces.Box, spaces.Discrete]:
-    """Return the spaces of one table: [F] int8 inputs (`policy_inputs`) and 109 actions."""
+    """Return the observation and action spaces of one table: [F] int8 inputs (`policy_inputs`), and 109 actions."""
     return spaces.Box(-128, 127, (SIZE,), np.int8), spaces.Discrete(NUM_ACTIONS)
 
 
 class TableVecEnv(VecEnv):
-    """B tables, each with one learner; an episode is one hand. The tables share their attributes.
+    """B tables, each with one learner; an episode is one hand.
 
-    The core is that of the Gymnasium environments (`mahjong_env.environments.learning_seats`): it says what an episode
-    is and what the learner is paid. The learner's place is drawn from the seed and moves on by one with every episode,
-    each other seat's agent is drawn from ``opponents`` for every episode.
+    All tables share their attributes. The core is that of the Gymnasium environments
+    (`mahjong_env.environments.learning_seats`), which defines episodes and the points that a learner receives. The
+    learner's place is drawn from the seed, and moves on by one with every episode. The agents at the other seats are
+    drawn from ``opponents`` for every episode.
 
-    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the
-    learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
+    When an episode ends, its ``info`` has ``episode`` (``r``: points of the hand, ``l``: the learner's decisions),
+    ``is_success`` (whether the learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
+
+    Attributes:
+        rules: the rules to play by.
+        reward: the reward function.
+        gamma: the discount of the reward's potential.
     """
 
     def __init__(
@@ -52,13 +58,14 @@ class TableVecEnv(VecEnv):
         """Set up the tables; `reset` deals.
 
         Args:
-            rules: what is played.
-            num_tables: B.
-            opponents: who may sit at the other seats, all equally likely; an agent may be named several times.
-            seed: of the deals, the seats, and the opponents' choices.
-            reward: what is made of the points that the learner receives; None: nothing. See
+            rules: the rules to play by.
+            num_tables: the number of tables (B).
+            opponents: the agents that may sit at the other seats, all equally likely; an agent may be named several
+                times.
+            seed: the seed of the deals, the seats, and the opponents' choices.
+            reward: computes rewards from the points that the learner receives; None for the points themselves. See
                 `mahjong_training.learning.rewards`.
-            gamma: discount of the potential, if the reward has one.
+            gamma: the discount of the potential, if the reward has one.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
         """
         self._seats = LearningSeats(rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise")
@@ -77,17 +84,17 @@ class TableVecEnv(VecEnv):
 
     @property
     def engine(self) -> Engine:
-        """The games."""
+        """The engine that plays the games."""
         return self._seats.engine
 
     @property
     def learner(self) -> NDArray[np.int8]:
-        """[B] int8 the learners' places; a fresh array."""
+        """The places of the learners: [B] int8; a fresh array."""
         return self._seats.learner.copy()
 
     @property
     def opponents(self) -> list[Agent]:
-        """Who may sit at the other seats, all equally likely; to be replaced as a whole, at any time."""
+        """The agents that may sit at the other seats, all equally likely; the list can be replaced at any time."""
         return list(cast("tuple[Agent, ...]", cast(OpponentPool, self._seats.opponents).agents))
 
     @opponents.setter
@@ -96,7 +103,7 @@ class TableVecEnv(VecEnv):
 
     # --- The contract of VecEnv ---------------------------------------------------------------------------------
     def reset(self) -> NDArray[np.int8]:
-        """Deal every table anew; a seed given with `seed` is used now."""
+        """Deal every table anew, from the seed if one was set with `seed`; return [B, F] int8 inputs."""
         seed = self._seeds[0]
         if seed is not None:
             self._rng = np.random.default_rng(seed)
@@ -106,14 +113,14 @@ class TableVecEnv(VecEnv):
         return self._observe()
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keep the learners' actions."""
+        """Store the learners' actions for `step_wait`."""
         self._chosen = np.asarray(actions)
 
     def step_wait(self) -> Step:
-        """Play the learners' actions, then all others until every learner must decide again.
+        """Play the learners' actions, and then all other seats until every learner must decide again.
 
         Returns:
-            [B, F] int8 inputs, [B] float32 rewards, [B] bool dones, infos: all of them fresh.
+            [B, F] int8 inputs, [B] float32 rewards, [B] bool dones and a list of B infos, all of them fresh.
         """
         learner, potential_before = self._seats.learner.astype(np.int64), self._potential
         self._infos = [{} for _ in range(self.num_envs)]
@@ -129,11 +136,11 @@ class TableVecEnv(VecEnv):
         return inputs, rewards, dones, self._infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """[B, 109] legal actions of the learners."""
+        """Return [B, 109] bool the legal actions of the learners."""
         return self._mask
 
     def record_to(self, path: str | Path) -> None:
-        """Append the record of every hand to a file, of those that are just beginning on."""
+        """Append the record of every hand to a file, starting with the hands that are just beginning."""
         self._seats.engine.record_to(path, self._seats.names)
 
     def close(self) -> None:
@@ -141,30 +148,30 @@ class TableVecEnv(VecEnv):
         self._seats.engine.close_record()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The same attribute for each of the tables asked about."""
+        """Return an attribute once for each of the tables; all tables have the same value."""
         value = getattr(self, attr_name)  # AttributeError for unknown names: VecEnv.has_attr relies on it
         return [value] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute for all tables; they cannot differ."""
+        """Set an attribute for all tables, which cannot differ in it."""
         if indices is not None:
             raise ValueError("the tables of a batch share their attributes: indices must be None")
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method once; a [B, ...] result has one row for each table."""
+        """Call a method once for all tables; its result [B, ...] has one row for each table."""
         result = getattr(self, method_name)(*args, **kwargs)
-        # Stable-Baselines3 stacks what it gets here, which leaves an array as it is.
+        # Stable-Baselines3 stacks what is returned here, which leaves an array unchanged.
         rows: list[Any] = result if indices is None else [result[index] for index in self._get_indices(indices)]
         return rows
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No table is wrapped."""
+        """Return False for each of the tables, as no table is wrapped."""
         return [False] * len(list(self._get_indices(indices)))
 
     # --- Episodes -----------------------------------------------------------------------------------------------
     def _end_episodes(self, tables: NDArray[np.intp]) -> None:
-        """Say how the episodes of these tables have ended, before new ones begin there."""
+        """Store the infos of episodes that have ended at some tables, before new ones begin there."""
         seats = self._seats
         learner = seats.learner[tables]
         view = self.engine.view(games=tables, seats=learner)

@@ -1,7 +1,7 @@
-"""A warm start: the network imitates a teacher, and learns to predict the returns of its hands, before PPO begins.
+"""The warm start: before PPO begins, the network imitates a teacher and learns to predict the returns of its hands.
 
-Decisions are arrays by name, as data sets have them: ``inputs`` [m, F] int8, ``mask`` [m, 109] bool, ``action`` [m],
-and ``return`` [m] float32, the rewards from there to the end of the hand.
+Decisions are arrays by name, as in datasets: ``inputs`` [m, F] int8, ``mask`` [m, 109] bool, ``action`` [m], and
+``return`` [m] float32, the sum of the rewards from there to the end of the hand.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MASKED: Final = -1e8
 
 
 def recorded_games(config: TrainSb3Config, rules: Rules) -> tuple[str, Decisions]:
-    """Return the teacher of a run that imitates recorded games, and its decisions there.
+    """Return the teacher of a run that imitates recorded games, and the teacher's decisions in these games.
 
     Raises:
-        DatasetError: they are of other rules, or do not fit the other settings.
+        DatasetError: the games were played by other rules, or do not fit the other settings.
     """
     found = open_dataset(*config.dataset)
     for part in found.parts:
@@ -41,7 +41,7 @@ def recorded_games(config: TrainSb3Config, rules: Rules) -> tuple[str, Decisions
                 f"the run plays {rules.name} with {dict(rules.knobs)}"
             )
     if config.gamma != 1 or config.reward != "points":
-        raise DatasetError("--dataset has undiscounted returns of points: it goes without --reward, and with --gamma 1")
+        raise DatasetError("--dataset has undiscounted returns of points: leave out --reward, and give --gamma 1")
     teacher = config.teacher or found.agents[0]
     if teacher not in found.agents:
         raise DatasetError(f"--teacher {teacher} is not in the dataset; there are {', '.join(found.agents)}")
@@ -49,10 +49,10 @@ def recorded_games(config: TrainSb3Config, rules: Rules) -> tuple[str, Decisions
 
 
 def read_decisions(recorded: Decisions, network: PolicyNetwork, number: int, seed: int) -> dict[str, NDArray[Any]]:
-    """Return recorded decisions in random order, ``number`` at most, with returns in points.
+    """Return at most ``number`` recorded decisions in random order, with returns in points.
 
     Raises:
-        DatasetError: there are none, or they cannot be played here.
+        DatasetError: there are no decisions, or the games cannot be replayed here.
     """
     if not len(recorded):
         raise DatasetError("the dataset has no decisions of this teacher")
@@ -60,13 +60,13 @@ def read_decisions(recorded: Decisions, network: PolicyNetwork, number: int, see
 
 
 def play_decisions(env: TableVecEnv, teacher: Agent, number: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Let a teacher play the learners' seats, and return its decisions in hands that came to their end.
+    """Let a teacher play the learners' seats, and return its decisions in the hands that were played to their end.
 
     Args:
-        env: the tables; dealt anew.
-        teacher: who plays.
-        number: decisions to play, rounded up to whole rows of tables.
-        rng: where the teacher's chance comes from.
+        env: the tables, which are dealt anew.
+        teacher: the agent that plays.
+        number: the number of decisions to play, rounded up to a multiple of the number of tables.
+        rng: the source of the teacher's randomness.
     """
     inputs: Any = env.reset()
     steps = -(-number // env.num_envs)
@@ -87,12 +87,12 @@ def play_decisions(env: TableVecEnv, teacher: Agent, number: int, rng: np.random
 def returns_to_go(
     rewards: NDArray[np.float32], dones: NDArray[np.bool_], gamma: float
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Add up the rewards from each step to the end of its episode.
+    """Sum the discounted rewards from each step to the end of its episode.
 
     Args:
-        rewards: [steps, B] of each step.
+        rewards: [steps, B] the reward of each step.
         dones: [steps, B] whether an episode ended with the step.
-        gamma: discount of a reward, for each further step.
+        gamma: the discount of a reward for each further step.
 
     Returns:
         [steps, B] float32 the returns, and [steps, B] bool whether the end of the episode was seen.
@@ -120,21 +120,21 @@ def imitate(
     """Fit a network to a teacher's decisions and to the returns of its hands.
 
     Args:
-        network: what learns, with an optimiser of its own: PPO begins with a fresh one.
-        decisions: see the module.
-        epochs: passes over them, in random order; a last batch that is not full is left out.
-        learning_rate: of Adam.
-        vf_coef: weight of the value loss beside that of imitation.
-        batch_size: decisions in a minibatch.
-        rng: where the order comes from.
+        network: the network to fit. The optimiser is used here only; PPO begins with a fresh one.
+        decisions: the decisions; for the arrays see the docstring of this module.
+        epochs: the number of passes over the decisions, in random order. A last batch that is not full is left out.
+        learning_rate: the learning rate of Adam.
+        vf_coef: the weight of the value loss, added to the loss of imitation.
+        batch_size: the number of decisions in a minibatch.
+        rng: the source of the random order.
 
     Returns:
-        For each pass the cross-entropy and the value loss, means over its batches.
+        For each pass, the means over its batches of the cross-entropy and of the value loss.
     """
     optimiser = torch.optim.Adam(network.parameters(), lr=learning_rate)
     number, device, fits = len(decisions["action"]), network.scale.device, []
     batch_size = min(batch_size, number)
-    for epoch in range(epochs if number else 0):  # few tables may have seen no hand to its end
+    for epoch in range(epochs if number else 0):  # there may be no decision, if no hand was played to its end
         losses, order = [], rng.permutation(number)
         starts = range(0, number - batch_size + 1, batch_size)
         for start in tqdm(starts, desc=f"imitation, pass {epoch + 1} of {epochs}", disable=None, leave=False):
