@@ -213,11 +213,7 @@ class CommandAgent(ProgramAgent):
         _tell(process, [f'{{"type":"end","table":{table}}}\n' for table in self._tables.forget(len(rows))])
 
     def _answer(self, process: BotProcess) -> tuple[int, str]:
-        """Return the table and the action of the next answer.
-
-        Raises:
-            BotError: no message comes in time, or it is not an answer.
-        """
+        """Return the table and the action of the next answer; raise `BotError` if none comes in time, or a bad one."""
         message = _message(process, self._seconds)
         table, action = message.get("table"), message.get("action")
         if message.get("type") != "answer" or type(table) is not int or not isinstance(action, str):
@@ -225,11 +221,7 @@ class CommandAgent(ProgramAgent):
         return table, action
 
     def _start(self) -> BotProcess:
-        """Start and greet the program.
-
-        Raises:
-            AgentError: it cannot be started, or does not answer the greeting.
-        """
+        """Start and greet the program; raise `AgentError` if it cannot be started, or does not answer the greeting."""
         process = None
         try:
             process = BotProcess(self._command, self._log)
@@ -261,11 +253,7 @@ def _tell(process: BotProcess, lines: list[str]) -> None:
 
 
 def _message(process: BotProcess, seconds: float) -> dict[str, Any]:
-    """Return the next line as an object.
-
-    Raises:
-        BotError: no line comes in time, or it is not a JSON object.
-    """
+    """Return the next line as an object; raise `BotError` if none comes in time, or it is not a JSON object."""
     text = process.line(seconds) or ""
     try:
         message = json.loads(text)

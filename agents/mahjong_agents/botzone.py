@@ -233,11 +233,7 @@ def _read_answer(process: BotProcess, seconds: float) -> tuple[str, bool]:
 
 
 def _thrown(hand: NDArray[np.int8], action: int, words: Sequence[str], claimed: int) -> int:
-    """Return the discard named with a chow or a pung, `NO_TILE` for other actions.
-
-    Raises:
-        BotError: no tile is named that the seat holds after the claim.
-    """
+    """Return the discard named with a chow or pung (`BotError` if the seat does not hold it), `NO_TILE` otherwise."""
     if not CHOW_LOW <= action <= PUNG:
         return NO_TILE
     left = hand.copy()

@@ -467,7 +467,7 @@ def _others(draws: _Draws) -> Iterator[_Innovation]:
 
 
 def _payments(draws: _Draws) -> Iterator[_Innovation]:
-    """Yield what the wins that the tile makes possible pay, less its expected value."""
+    """Yield what the wins that the tile makes possible pay, less the expected value of that."""
     if draws.wins is None:
         return
     scores = draws.engine.rules.score(draws.wins)

@@ -95,7 +95,7 @@ def reference_agent(rules: Rules) -> GreedyAgent:
 
 
 def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the actions between which `GreedyAgent` makes no difference, in rows where it cannot win.
+    """Return the best actions for `GreedyAgent`, which makes no difference between them, in rows where it cannot win.
 
     Returns:
         [m] rows of the view, in no order, and [m] actions, ascending within a row.

@@ -90,11 +90,7 @@ class TextAgent:
         return actions
 
     def _ask(self, prompts: list[str]) -> list[str]:
-        """Return the answers of the function.
-
-        Raises:
-            AgentError: the function fails, or does not answer in text.
-        """
+        """Return the answers of the function; raise `AgentError` if it fails, or does not answer each in text."""
         try:
             answers = self._function(prompts) if self._takes_all else [self._function(text) for text in prompts]
         except Exception as error:  # somebody else's code may raise anything

@@ -32,7 +32,7 @@ def _arguments() -> dict[str, tuple[type, str]]:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser)
-    melds = {"action": "append", "metavar": "MELD", "help": "the winner's melds in order, such as 'chow 123s@3'"}
+    melds = {"action": "append", "metavar": "MELD", "help": "the winner's melds, oldest first, such as 'chow 123s@3'"}
     parser.add_argument("--meld", dest="melds", **melds)  # type: ignore[arg-type]
     other = "a meld of another seat, such as '2:pung 111m@0'"
     parser.add_argument("--other-meld", action="append", default=[], metavar="SEAT:MELD", help=other)

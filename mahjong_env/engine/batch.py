@@ -162,7 +162,7 @@ class Engine:
             `mahjong_env.PRIVILEGED_PIECES` does.
 
         Raises:
-            ActionError: there are no such games or seats, or ``out`` has another type, shape or dtype.
+            ActionError: there are no such games or seats, or ``out`` is not such an array (writable, C-contiguous).
         """
         layout = privileged_planes.LAYOUT if privileged else observation.LAYOUT
         few = None if privileged else self._few_observations
@@ -279,7 +279,7 @@ class Engine:
         Args:
             actions: int [B], or [len(games)]; entries of finished games are ignored.
             games: the games to step; None for all games.
-            out: arrays of n rows, one for each game stepped, to fill with the state of affairs after the step: any of
+            out: arrays of n rows, one for each game stepped, to fill after the step: any of
                 "observation" [n, C, 34] int8, "action_mask" [n, 109] bool, "rewards" [n, P] int32.
 
         Returns:
@@ -318,7 +318,7 @@ class Engine:
         return StepResult(rewards, hand_over, done, truncated, outcome)
 
     def _play_quietly(self, action: int) -> bool:
-        """Play an action in the only game if it pays nothing and ends no hand; return whether it was played."""
+        """Play an action in the only game if the fast path can and no hand ends; return whether it was played."""
         few = self._few_games
         if few is None or type(action) is not int:
             return False

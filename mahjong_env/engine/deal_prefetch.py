@@ -20,7 +20,7 @@ from mahjong_env.state.arrays import State
 MOST_GAMES: Final = 1024
 """The largest batch that deals ahead."""
 _AT_ONCE: Final = 32
-"""Batches of fewer games than this deal several matches ahead."""
+"""Small batches deal about this many matches ahead, over all of their games."""
 
 
 class DealPrefetch:

@@ -34,11 +34,11 @@ def resample(
     ``opponent_hands``, the hands that change are then brought as near to a win as drawn from that prior. Every
     ``copies`` games in a row are copies of one position.
 
-    Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats of which the looking seat
-    cannot know whether they have been asked already count as having passed. Another seat that is being asked right now
-    keeps its hand, because being asked reveals something about it. The looking seat keeps its own answer to an open
-    question if it is the best so far. If another's answer was better, it has overwritten the own one, and all answers
-    are forgotten.
+    Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that may already have been
+    asked, which the looking seat cannot know, count as having passed. Another seat that is being asked right now keeps
+    its hand, because being asked reveals something about it. The looking seat keeps its own answer to an open question
+    if it is the best so far. If another's answer was better, it has overwritten the own one, and all answers are
+    forgotten.
     """
     if not games.size:
         return
@@ -61,7 +61,7 @@ def resample(
 
 
 def _unseen(context: StepContext, games: Games, seats: Games, present: BoolArray) -> tuple[BoolArray, Int8Array]:
-    """Return [n, S] the hands that stay as they are, and [n, 42] tiles of each kind in other hands, kongs or wall."""
+    """Return [n, S] hands that stay, and [n, 42] the tiles of each kind in other hands, hidden kongs or the wall."""
     state = context.state
     is_own = (np.arange(state.num_seats) == seats[:, None]) & present[:, None]
     kept = is_own.copy()

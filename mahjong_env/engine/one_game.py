@@ -178,7 +178,7 @@ class FewGames:
         return [each for each in chosen if not self._play(*each, ended)], ended
 
     def play_one(self, action: int) -> bool:
-        """Play an action in the first game if it is legal and ends no hand; return whether it was played."""
+        """Play a legal action in the first game if this path can and no hand ends; return whether it was played."""
         return 0 <= action < NUM_ACTIONS and bool(self._lines.mask[action]) and self._play(0, action, None)
 
     def _play(self, g: int, action: int, ended: list[int] | None) -> bool:

@@ -199,7 +199,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
     def view(self, agent: str) -> View:
-        """Return the view of an agent, as named arrays of one row: for your own inputs, for agents and for search."""
+        """Return the view of an agent, as fresh named arrays of one row: for your own inputs, agents and search."""
         return self.engine.view(seats=self._person_of(agent))
 
     def hidden(self, agent: str) -> Hidden:
@@ -225,7 +225,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return np.concatenate(both, axis=1)
 
     def render(self) -> Any:
-        """Render the table with all hands open: as text, as [804, 750, 3] uint8 pixels, or on the terminal."""
+        """Render the table, all hands open, by render mode: as text, [804, 750, 3] uint8 pixels, or on the terminal."""
         return render_game(self.engine, 0, self.render_mode, self._last_hand, self._last_receipt)
 
     def __repr__(self) -> str:
@@ -319,7 +319,7 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
         return MahjongAEC(variant, **arguments)
 
     def env(**arguments: Any) -> Guarded:
-        """Make one game with PettingZoo's wrappers, which refuse actions out of bounds; see `make_env`."""
+        """Make one game in PettingZoo's wrappers: no actions out of bounds, no calls out of order; see `make_env`."""
         return make_env(variant, **arguments)
 
     signature = inspect.signature(MahjongAEC)

@@ -59,7 +59,7 @@ class HeldEngine(Engine):
         return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
 
     def play_one(self, action: Any) -> StepResult | None:
-        """Play an action in the only game; return None if nothing was paid and no hand ended (see `Engine.step`)."""
+        """Play an action in the only game; None means that nothing was paid and no hand ended (see `Engine.step`)."""
         if isinstance(action, np.integer):
             action = int(action)
         if self._recorder is None and self._play_quietly(action):

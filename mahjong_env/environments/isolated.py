@@ -70,7 +70,7 @@ class IsolatedAgent:
         try:
             rng.bit_generator.state = answer["chance"]
             return np.asarray(answer["actions"])
-        except Exception as error:  # other generators and numpy raise different errors for state that they cannot read
+        except Exception as error:  # other generators and numpy raise different errors for what they cannot read
             raise AgentError(
                 f"the agent {self._agent!r}, in a process of its own, sent something that is not an answer"
             ) from error

@@ -420,7 +420,7 @@ class LearningSeats:
 
     def _check_uninterrupted(self) -> None:
         if self._is_interrupted:
-            raise MahjongError("an agent failed in the middle of a step: reset all tables first")
+            raise MahjongError("the last step was broken off, as by an agent that failed: reset all tables first")
 
     # --- Copies -----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         return self._masks()[0].view(np.bool_)
 
     def render(self) -> Any:
-        """Render the table with all hands open: as text, as [804, 750, 3] uint8 pixels, or on the terminal."""
+        """Render the table, all hands open, by render mode: as text, [804, 750, 3] uint8 pixels, or on the terminal."""
         seats = self._seats
         return render_game(self.engine, 0, self.render_mode, seats.last_hand(0), seats.last_receipt(0))
 

@@ -173,7 +173,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         return self._masks(self._all).view(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Render the tables with all hands open: as texts, or as [804, 750, 3] uint8 pixels each."""
+        """Render the tables with all hands open, by render mode: as texts, or as [804, 750, 3] uint8 pixels each."""
         shown, seats = range(self.num_envs if self.render_mode is not None else 1), self._seats
         frames = [
             render_game(self.engine, game, self.render_mode, seats.last_hand(game), seats.last_receipt(game))

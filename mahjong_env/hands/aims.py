@@ -183,7 +183,7 @@ class Options:
             self.laid[np.arange(1 << STARTS) >> start & 1 == 1] += _POWER[start : start + 3].sum()
 
     def of(self, codes: NDArray[np.intp], laid: NDArray[np.intp]) -> tuple[NDArray[np.uint16], NDArray[np.int8] | None]:
-        """Return [O, m] what suits lack with each option, and [O, m] how many of its runs are melded, or None."""
+        """Return [O, m] what suits lack with each option, and how many of its runs are melded (None for nowhere)."""
         lacks = self.lacks.take(self.place.take(codes), axis=0)
         some = np.flatnonzero(laid)
         if not some.size:

@@ -1,4 +1,4 @@
-"""Shanten: the distance of concealed tiles from the nearest shape that the rules play, and the kinds that help."""
+"""Shanten: how far tiles are from the nearest shape that the rules play; kinds that help, or that can be spared."""
 
 from __future__ import annotations
 

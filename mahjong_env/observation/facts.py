@@ -22,7 +22,7 @@ def _is_dealer(seen: Any) -> Any:
 
 
 def _marks_of(place: int) -> Any:
-    """Read one mark of each slot, if the variant has it; the place after the last mark holds the private walls."""
+    """Return a reader of one mark of each slot, if the variant has it; after the last mark, of the private walls."""
 
     def read(seen: Any) -> Any:
         number = len(seen.rules.marks)
@@ -34,7 +34,7 @@ def _marks_of(place: int) -> Any:
 
 
 def _steps_from_own(name: str) -> Any:
-    """Read a person as the number of steps from the person who looks, plus 1; 0 for nobody."""
+    """Return a reader of a person as the number of steps from the person who looks, plus 1; 0 for nobody."""
 
     def read(seen: Any) -> Any:
         if not seen.rules.people_move:

@@ -223,7 +223,7 @@ class View:
     def _asked(self, what: str, *rest: Any) -> Any:
         ask = self.__dict__.get("_ask")
         if ask is None:
-            raise ViewError("this view has lost its engine (it was pickled or copied), so that it has no worlds")
+            raise ViewError("this view has lost its engine (it was pickled or copied), with its worlds and games")
         return ask(what, *rest)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -254,7 +254,7 @@ class Review:
         Thread(target=self._make, daemon=True).start()
 
     def state(self) -> dict[str, Any]:
-        """Return the progress: choices ``done`` ``of`` all (0 if not known yet), ``isReady``, and the ``error``."""
+        """Return the progress: ``done`` of ``of`` choices (0 if not known yet), ``isReady``, and the ``error``."""
         return {"done": self._done, "of": self._of, "isReady": bool(self._page), "error": self.error}
 
     def page(self) -> str:

@@ -136,11 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     # --- requests --------------------------------------------------------------------------------------------------
     def _parts(self) -> list[str]:
-        """Return the parts of the address behind the token.
-
-        Raises:
-            RequestError: the request is not for this server, or does not have its token.
-        """
+        """Return the parts of the address behind the token; raise `RequestError` if it, host or origin is wrong."""
         own = f"{HOST}:{self.server.server_port}"
         hosts = {own, f"localhost:{self.server.server_port}"}
         if self.headers.get("Host") not in hosts:

@@ -253,7 +253,7 @@ def record_of(game: Game) -> GameRecord:
     """
     players = [move.player for move in game.moves] + ([] if game.penalty is None else [game.penalty[1]])
     if not 0 <= game.wind < 4 or len(game.hands) != PLAYERS or not all(0 <= one < PLAYERS for one in players):
-        raise RecordError(f"{game.name}: it names a wind or a player that does not exist")
+        raise RecordError(f"{game.name}: not {PLAYERS} hands, or a wind or a player that does not exist")
     is_complete = game.penalty is None
     played = rules_of(game)
     deal = deal_of(game, played)

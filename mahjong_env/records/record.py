@@ -296,7 +296,7 @@ class RecordWriter:
             raise
 
     def write(self, *records: GameRecord) -> None:
-        """Append records, all of them in one call.
+        """Append records, all of them in one write.
 
         Raises:
             RecordError: they cannot be written, as on a full disk; no part of a line is left behind.

@@ -156,7 +156,7 @@ class Recorder:
     def so_far(self, games: Any = None) -> list[GameRecord]:
         """Return the records of running matches as far as they have been played; ``games`` [n], None for all games.
 
-        Matches that were not seen from their deal on (see `forget`) have none.
+        Matches of which not everything was seen (see `forget`) have none.
         """
         which = self._numbers(games)
         which = which[self._is_known[which]]

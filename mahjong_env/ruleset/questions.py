@@ -310,7 +310,7 @@ class Rules:
 
     @property
     def asks_fourth_tile(self) -> bool:
-        """Whether the variant asks about a win if the three other tiles of the winning kind lie open."""
+        """Whether the variant asks of a win whether the three other tiles of the winning kind lie open."""
         return any(item.sets == "fourth_tile" for item in self.circumstances)
 
     @property
@@ -526,7 +526,7 @@ class Rules:
         """Change who sits where before the next hand."""
 
     def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
-        """Return [n] matches that end early, asked before `succeed`; None if only `num_hands` ends them."""
+        """Return [n] matches that end whatever `num_hands` is, asked before `succeed`; None if it alone ends them."""
         return None
 
     @property

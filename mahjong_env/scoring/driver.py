@@ -47,7 +47,7 @@ class ScoredRules(Rules):
     # --- How values combine, and who pays: what variants answer -----------------------------------------------------
 
     def readings_without_tiles(self, wins: Wins, which: Games) -> Readings | None:
-        """Return the readings of hands ([k] indices) that win whatever their tiles are, as by exposed flowers."""
+        """Return the readings of those of some hands ([k] indices) that win whatever their tiles are, as by flowers."""
         return None
 
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:

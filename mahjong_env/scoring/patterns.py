@@ -89,7 +89,7 @@ def tiles_before(wins: Wins) -> Int8Array:
 
 
 def kinds_tried(wins: Wins) -> tuple[Int32Array, Int8Array]:
-    """Return [n, 34, 4] codes of the tiles before the winning one with one more of each kind, and [n, 34] those tiles.
+    """Return [n, 34, 4] codes of `tiles_before` with one more tile of each kind, and [n, 34] `tiles_before` itself.
 
     A kind of which four are concealed gets no further tile. This is for hands without wild tiles.
     """

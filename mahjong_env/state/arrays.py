@@ -483,7 +483,7 @@ class State:
 
     # --- What all see --------------------------------------------------------------------------------------------
     def expose_flower(self, seats: Seats, kind: Any) -> None:
-        """Lay one flower in each game open that has not been in the hand; `note_flowers` must follow."""
+        """Lay open one flower in each game, which has not been in the hand; `note_flowers` must follow."""
         self._flat.flowers[self._flat.flowers_at(seats.index) + kind] += _COUNTS[1]
 
     def note_flowers(self, rounds: Sequence[tuple[Seats, Any]]) -> None:

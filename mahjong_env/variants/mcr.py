@@ -509,10 +509,7 @@ def _are_not_plain(wins: Wins) -> BoolArray:
 
 
 def _pays_points(wins: Wins) -> BoolArray:
-    """Return [n, S] who pays the points beside the base: the seat that gave the tile, or everybody if it was drawn.
-
-    Everybody pays the base.
-    """
+    """Return [n, S] who pays the points beside the base: the seat that gave the tile, or everybody if it was drawn."""
     return wins.drawn[:, None] | only(wins, wins.from_seat)
 
 

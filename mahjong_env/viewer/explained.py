@@ -113,10 +113,7 @@ class Explained:
         ]
 
     def _payments(self, language: int = 0) -> list[tuple[int, int, str]]:
-        """Return (seat, amount, reason) for everybody whose points change, with the calculation of what is paid.
-
-        The reasons are in English (0) or Chinese (1).
-        """
+        """Return (seat, amount, reason with calculation) of all whose points change, in English (0) or Chinese (1)."""
         points = self.described.get("running_points") or [0] * self.rules.seats
         reasons = reasons_of_a_win(
             self.scored.payments,

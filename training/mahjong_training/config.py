@@ -37,8 +37,9 @@ class WorkersConfig:
     The result is the same with any number (in learning, for the same --parts of `train`)."""
     ray: str | None = None
     """Play on a Ray cluster (see docs/cluster.md). By default Ray is not used.
-    With local, a cluster is started on this machine, with --processes workers or one for each core.
-    With auto, the cluster that this machine belongs to is used; with HOST:PORT, the one whose head listens there."""
+    With local, a cluster is started on this machine, with --processes workers, or one for each core if that is 1.
+    With auto, the cluster that this machine belongs to is used; with HOST:PORT, the one whose head listens there.
+    These two have workers of their own, and take no --processes."""
     threads: int = 1
     """Number of torch threads in each process. Raise it if there are more cores than processes."""
 
@@ -85,7 +86,7 @@ class PpoSettings:
     n_epochs: int
     """Number of passes over the decisions of an update."""
     gamma: float = 1.0
-    """Discount of a reward for each further decision of the same seat. The default, 1, discounts nothing.
+    """Discount, at most 1, of a reward for each further decision of the same seat. With 1, nothing is discounted.
     Potentials that shape a reward are discounted by it, too."""
     gae_lambda: float
     """Lambda of generalised advantage estimation, at most 1. The greater it is, the further ahead advantages look."""
@@ -112,7 +113,8 @@ class TrainSb3Config(PpoSettings, RunConfig):
     warm_start_steps: int = 100_000
     """Number of the teacher's decisions to imitate before PPO begins. With 0, PPO starts from random weights."""
     dataset: tuple[str, ...] = ()
-    """Folders of recorded games (`mahjong-env record`). The warm start then imitates the decisions in them.
+    """Folders of recorded games (`mahjong-env record`). The warm start then imitates --teacher's decisions in them.
+    The games must have the rules of the run, and --reward and --gamma must keep their defaults.
     By default it watches the teacher play instead."""
     warm_start_epochs: int = 3
     """Number of passes over the decisions that the warm start imitates."""
@@ -177,7 +179,8 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Agents that play against the learner at a share of the tables (--opponent-share).
     "snapshot" is the learner as it was at its last measurements."""
     opponent_odds: tuple[float, ...] = ()
-    """Probability of each of --opponents, which also is its share of the gates. They sum to 1, without "snapshot".
+    """Probability of each of --opponents, which also is its share of the gates, in place of --gate-against.
+    They sum to 1, and "snapshot" may not be among the opponents.
     If omitted, all opponents are equally likely, and gates are played against --gate-against."""
     opponent_share: float = 0.6
     """Share of the tables, from 0 to 1, at which one opponent has all seats but one. At the rest the learner has all.
@@ -185,7 +188,7 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     The greater the share, the less time a hand takes; 0 is self-play alone."""
     teacher: str | None = None
     """Agent that the learner plays like at the beginning.
-    Give greedy, closed-greedy, or a policy of `train` (policy:hebei, policy:FILE) for any variant.
+    Give greedy, closed-greedy, or a policy of `train` (policy:hebei, policy:FILE), even one for another variant.
     If omitted, whichever of greedy and closed-greedy wins from the other."""
     critic_hands: int | None = None
     """Number of hands at the beginning from which only the critic learns.
@@ -212,10 +215,11 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Limit, in either direction, to which the reward between two decisions is cut.
     It is in sigma for points, and in the reward's own unit for other rewards."""
     control_variates: bool = True
-    """Take the luck of the draws off the reward, if that is points. Its mean stays the same, with less noise.
+    """Take the luck of the draws off the reward, if that is points and single hands are played.
+    It is then taken off the points of measurements and gates, too. Means stay the same, with less noise.
     Luck is left in where it explains less than a third of the variance of points (Wuhan)."""
     ema_decay: float = 0.5
-    """Decay of the exponential moving average of the weights, which is what is measured and saved.
+    """Decay, from 0 to 1, of the exponential moving average of the weights, which is what is measured and saved.
     Over the first updates this is a plain mean. With 0, the last weights alone count."""
     evaluations: int = 5
     evaluation_deals: int = 500
@@ -257,7 +261,7 @@ class BestResponseConfig(WorkersConfig, VariantConfig):
     deals: int = 5000
     """Number of deals in the final test, played from every seat. Nothing is learned from them or selected on them."""
     start: str | None = None
-    """Agent that the response starts from (greedy, closed-greedy or a policy).
+    """Agent that the response starts from (greedy, closed-greedy or a policy of `train`).
     If omitted, the one that wins most from --agent.
     The candidates are greedy, closed-greedy, the policy shipped for the variant, and --agent if `train` made it."""
     seed: int = 0
@@ -265,7 +269,8 @@ class BestResponseConfig(WorkersConfig, VariantConfig):
     out: Path | None = None
     """The run folder, in which best_response.json is written, too. By default runs/<variant>-best-response."""
     kept: Path | None = None
-    """File of standings to which the result is added, such as docs/standings.json; see docs/leaderboard.md."""
+    """File of standings to which the result is added, such as docs/standings.json; see docs/leaderboard.md.
+    It holds results of the default rules, so that --knobs must be left out."""
     resume: bool = False
     """Resume the run in the run folder, up to --hands in all, and test it again."""
 
@@ -323,7 +328,7 @@ class EvaluateConfig(WorkersConfig, VariantConfig):
     """Who sits together at a table.
     In "duels", every agent plays alone against copies of every other one.
     All of them also play together in "duels" if there are as many agents as players.
-    In "pairs", two play against two. In a "league", any number of agents all meet one another."""
+    In "pairs", two play against two, at tables of four. In a "league", any number of agents all meet one another."""
     seatings: Seatings = "all"
     """The orders of seats in which every deal is played.
     "all" plays every order, 24 for four different agents.
@@ -390,7 +395,7 @@ class RecordConfig(WorkersConfig, VariantConfig):
     parquet: tuple[str, ...] | None = None
     """Also write the decisions as Parquet, for the library datasets of Hugging Face.
     Columns that can be added are observation, events (the hand as a sequence) and hidden (what the seat could not see).
-    Without any, it has the columns of the tables. By default no Parquet is written."""
+    Without any, it has the columns of the decisions alone. By default no Parquet is written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,7 +409,8 @@ class ReviewConfig(WorkersConfig):
     decisions: tuple[int, ...] = ()
     """Which decisions of the match to review, as numbers of its actions, counted from 0."""
     review: bool = False
-    """Review every decision of the match, or of one player (--seat), ranked by what they cost."""
+    """Review every decision between several actions in the match, or those of one player (--seat).
+    They are ranked by what they cost."""
     seat: int | None = None
     """The player whose decisions --review looks at, counted from 0. By default those of all players."""
     variant: str | None = None
@@ -425,7 +431,8 @@ class ReviewConfig(WorkersConfig):
     width: float | None = None
     """Stop once no interval against the action taken reaches further than this many points to either side."""
     milliseconds: float | None = None
-    """Time limit for each decision, in milliseconds. What is found then depends on the machine."""
+    """Time for each decision, in milliseconds, after which no further worlds are begun.
+    What is found then depends on the machine."""
     hindsight: bool = False
     """Keep the true hidden tiles instead of drawing them anew, to learn from hindsight.
     Only the agents' random choices then vary."""
@@ -473,7 +480,7 @@ class RuleValuesConfig(WorkersConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportConfig:
-    """Export a policy as an ONNX model, for runtimes of any language; `onnx:FILE` plays it here."""
+    """Export a policy of `train` as an ONNX model, for runtimes of any language; `onnx:FILE` plays it here."""
 
     policy: str
     """The policy, named by a variant (for the one that is shipped), a policy file or a run folder."""
@@ -528,14 +535,14 @@ class SubmitConfig(WorkersConfig, VariantConfig):
     """The newcomer, which plays in a process of its own.
     Name it as file.py:Class, command:PROGRAM, policy:FILE, ..."""
     name: str
-    """Name of the entry. Another version of an agent needs another name."""
+    """Name of the entry, of letters, digits and -_. only. Another version of an agent needs another name."""
     deals: int = 2000
     """Number of deals against copies of the reference agent, with as many others at mixed tables. Each is played once.
     The table of the leaderboard takes entries with 2000 or more."""
     beacon: str | None = None
     """A text of somebody else's that nobody could know when the agent was handed in.
     The keeper of the table draws it, or it is published at a time that was agreed.
-    If omitted, one is drawn here, and the entry says so."""
+    If omitted, one is drawn here, and the entry says so. The table of the leaderboard does not take it then."""
     commit: bool = False
     """Only print the commitment, which you hand in before the beacon is known.
     It is a digest of the agent, its files, the rules and the number of deals."""
@@ -589,7 +596,7 @@ class CeilingsConfig(WorkersConfig):
     rollouts: int = 24
     """Number of worlds for each decision of the search."""
     actions: int = 6
-    """Number of actions that the search tries."""
+    """Most actions that the search tries at a decision, the agent's own included."""
     search_block: int = 40
     """Number of deals that the search plays at once."""
     seed: int = 60_000

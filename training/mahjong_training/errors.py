@@ -32,6 +32,6 @@ class InterruptedRunError(TrainingError):
 
 
 class WorkerError(TrainingError):
-    """A failure in a worker process. The message includes the traceback from there."""
+    """A failure in a worker process. The message includes the traceback from there, if there is one."""
 
     __str__ = Exception.__str__  # whole

@@ -59,7 +59,7 @@ def write_onnx(place: str, out: Path) -> None:
         out: the file to write; an existing file is replaced.
 
     Raises:
-        PolicyFileError: there is no such policy, or its network is of another kind.
+        PolicyFileError: there is no such policy, or its network is of another kind or has added inputs.
         MissingExtraError: onnx is not installed.
     """
     try:

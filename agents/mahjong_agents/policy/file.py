@@ -126,8 +126,8 @@ class PolicyFile:
         """Check that the file at a path can be used with this version.
 
         Raises:
-            PolicyFileError: it belongs to another version of the variant or of the inputs, or its weights are not
-                numbers from -1e6 to 1e6.
+            PolicyFileError: its variant is unknown, it belongs to another version of the variant or of the inputs, or
+                its weights are not all numbers from -1e6 to 1e6.
         """
         for name, array in self.weights.items():
             if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # false for NaN, too

@@ -324,7 +324,7 @@ def candidates(
 
 
 def _plans_to_try(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return [k] rows and [k] plans, ``most`` for a row: with and without claims, then those for the nearest shapes."""
+    """Return [k] rows and plans, ``most`` for a row: any shape with and without claims, then the nearest shapes."""
     hands = replace(concealed(view, np.arange(len(view))), counts=count_planes(view.natural_hand))
     found = plans_within_reach(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules), _REACH)
     found = found.take(np.flatnonzero(found.plan != ANY))

@@ -69,7 +69,7 @@ def deal_hands(context: StepContext, games: Games, scenes: Sequence[Scene] = ())
 
 
 def _take_hands(context: StepContext, games: Games, walls: Int8Array) -> None:
-    """Deal the hands: seat s gets the s-th block of tiles, and the tile after all blocks is the dealer's first draw."""
+    """Deal the hands: seat s gets the s-th block of ``hand_size`` tiles; the dealer draws the tile after all blocks."""
     state, rules = context.state, context.rules
     n, seats, size = len(games), rules.seats, rules.hand_size
     dealt = walls[:, : seats * size].reshape(n, seats, size)

@@ -1,4 +1,4 @@
-"""The end of a hand: wins and drawn hands become points, and the match goes on to its next hand."""
+"""The end of a hand: wins and drawn hands become points, and the match ends or goes on to its next hand."""
 
 from __future__ import annotations
 

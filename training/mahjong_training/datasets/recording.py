@@ -179,7 +179,7 @@ def write_dataset(
         The number of shards written.
 
     Raises:
-        DatasetError: another dataset is in the folder.
+        DatasetError: another dataset is in the folder, or the nodes of a cluster do not share it.
         WriteError: a file cannot be written, for example because the disk is full; earlier shards are complete.
         WorkerError: a process ended before its work was done.
     """

@@ -1,6 +1,7 @@
 """``mahjong-env ceilings``: how much an agent gains from seeing all hands.
 
-What such an agent wins is the ceiling, of which the strength of an honest agent is given as a share.
+What the best player with that sight would win is a ceiling for every honest agent, whose strength is given as a share
+of what is measured of it here.
 
 Agents that see the hands of the others, but not the order of the wall, play alone against copies of the reference
 agent. They play the same deals without that sight, too. The best possible player with that sight is at least as strong

@@ -333,7 +333,7 @@ def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
 
 def _check_name(name: str) -> None:
     if not any(map(str.isalnum, name)) or not all(letter.isalnum() or letter in "-_." for letter in name):
-        raise TrainingError(f"--name may have letters, digits and -_. only, not {name!r}")
+        raise TrainingError(f"--name may have letters, digits and -_. only (and not -_. alone), not {name!r}")
 
 
 def _file_name(config: SubmitConfig) -> str:

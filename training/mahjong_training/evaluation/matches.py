@@ -289,8 +289,8 @@ def measure(
         seatings: "all" plays every order of seats, "balanced" a choice of them, and "turns" a single one for each deal;
             see `mahjong_training.evaluation.lineups.orders_of`.
         control_variates: whether to subtract luck from the points. The mean stays the same in the long run and the
-            intervals become narrower, but agents as fast as greedy take about twice the time. For single hands only;
-            see `mahjong_agents.control_variates`.
+            intervals become narrower, but agents as fast as greedy take about three times as long. For single hands
+            only; see `mahjong_agents.control_variates`.
         hands: hands in each game. With more than one, a game is a match, and the result includes places.
 
     Returns:
@@ -452,9 +452,9 @@ def sigma(rules: Rules) -> float:
     """Return sigma, in points: the standard deviation of what a seat wins in a hand when every seat plays greedy.
 
     A variant without house rules declares its own value (`Rules.sigma`), measured by `measured_sigma` on 200,000 deals.
-    With house rules, sigma is measured once in each process, always on the same 4000 deals. The measurement is precise
-    to two per cent in some variants, and to thirteen where few hands pay much (95 %). Under house rules by which nobody
-    wins anything (a wall of dead tiles only), sigma is one point.
+    With house rules, and where a variant declares none, sigma is measured once in each process, always on the same 4000
+    deals. The measurement is precise to two per cent in some variants, and to thirteen where few hands pay much (95 %).
+    Under house rules by which nobody wins anything (a wall of dead tiles only), sigma is one point.
     """
     if VARIANTS.without_house_rules(rules):
         with suppress(RulesError):  # the variant declares no sigma

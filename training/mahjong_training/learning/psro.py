@@ -2,8 +2,8 @@
 
 These are policy-space response oracles (Lanctot et al., 2017). In each round, the matrix of the pool has an equilibrium
 mixture (`payoffs.nash_mixture`). A policy learns to beat that mixture and joins the pool, and the next round begins. A
-mixture that no further round beats is hard to exploit for this learner at this budget. Best responses to the policy at
-the beginning and to the one added last, at the same budget, show whether it has become harder to exploit.
+mixture that no further round beats is hard to exploit for this learner at this budget. Best responses to the agent at
+the beginning and to the policy added last, at the same budget, show whether it has become harder to exploit.
 """
 
 from __future__ import annotations

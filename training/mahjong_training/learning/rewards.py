@@ -92,7 +92,7 @@ def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
 
 
 def ranked(paid: Paid) -> Amounts:
-    """Return [n] the place by points at the end of a hand, from 1 (first) to -1 (last); ties share their places."""
+    """Return [n] the place by points where a hand ends, 1 (first) to -1 (last), and else 0; ties share their places."""
     people = paid.totals.shape[1]
     return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
 

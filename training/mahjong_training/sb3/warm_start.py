@@ -1,7 +1,7 @@
 """The warm start: before PPO begins, the network imitates a teacher and learns to predict the returns of its hands.
 
 Decisions are arrays by name, as in datasets: ``inputs`` [m, F] int8, ``mask`` [m, 109] bool, ``action`` [m], and
-``return`` [m] float32, the sum of the rewards from there to the end of the hand.
+``return`` [m] float32, the sum of the discounted rewards from there to the end of the hand.
 """
 
 from __future__ import annotations
