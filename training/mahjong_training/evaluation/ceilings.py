@@ -33,11 +33,11 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, one_against_copies
-from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
+from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.console import saying_what_is_kept
-from mahjong_training.runtime.digests import agent_digests, provenance, rules_identity
+from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.executors import new_executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -148,18 +148,18 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     check_file(config.out)
     known = _known(config.out)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
-    for base in config.bases:
-        make_agent(base)
-    for rules in variants:
-        found = measured(rules, config)
+    agents = [make_agent(base) for base in config.bases]
+    caches = [block_cache(config.out.parent, rules, config.bases, agents, config.seed) for rules in variants]
+    for rules, kept in zip(variants, caches, strict=True):
+        found = measured(rules, config, kept)
         known = _known(config.out)  # others may have added to it
         known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
         write_text(config.out, plain_json(known) + "\n")
         for agent, one in found.items():
             points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
             print(f"{rules.title}: {agent}: {points} sigma a hand, {more} more than without sight", flush=True)
-    for rules in variants:
-        _cache(rules, config).remove()
+    for kept in caches:
+        kept.remove()
     return known
 
 
@@ -180,10 +180,10 @@ def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[
     }
 
 
-def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
+def measured(rules: Rules, config: CeilingsConfig, kept: ResultCache) -> dict[str, dict[str, Any]]:
     """Return, by the name of each agent with sight, what it wins and how much more that is than without sight.
 
-    Finished blocks are kept, so that the same command resumes after an interruption.
+    Finished blocks are kept in the cache, so that the same command resumes after an interruption.
     """
     luck_off = useful_weights(rules) is not None
     unit, lineup = sigma(rules), one_against_copies(0, 1, rules.people)
@@ -196,11 +196,10 @@ def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
             plans.append((base, way, deals, seatings, blocks(lineup, deals, seatings, (), luck_off, most=most)))
     ways = ((base, who, every) for base, way, *_, every in plans for who in (way, ""))  # "": without sight
     todo = dict.fromkeys((base, who, one) for base, who, every in ways for one in every)
-    kept = _cache(rules, config)
 
     def name_of(task: tuple[str, str, Block]) -> str:
         base, who, block = task
-        return f"{config.bases.index(base)}_{who}_{block.name}"
+        return f"{config.bases.index(base)}_{who}_{config.rollouts}-{config.actions}_{block.name}"
 
     tasks = [(kept, name_of(task), task) for task in todo]
     with (
@@ -231,13 +230,6 @@ def measured(rules: Rules, config: CeilingsConfig) -> dict[str, dict[str, Any]]:
         if way == search:
             found[name] |= {"rollouts": config.rollouts, "actions": config.actions}
     return found
-
-
-def _cache(rules: Rules, config: CeilingsConfig) -> ResultCache:
-    """Return the cache for the blocks of a variant, which lies in the same folder as the file of ceilings."""
-    digests = [[base, *agent_digests(base, make_agent(base), rules)] for base in config.bases]
-    depends_on = [rules_identity(rules), digests, config.seed, config.rollouts, config.actions]
-    return ResultCache(config.out.parent, "ceilings", depends_on)
 
 
 def _play(state: tuple[Rules, CeilingsConfig], task: tuple[str, str, Block]) -> Arrays:
