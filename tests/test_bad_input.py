@@ -144,7 +144,12 @@ ENGINE = [
     ("reset: one twice", lambda: engine().reset(games=[0, 0]), ActionError, "games must not be named twice"),
     ("step: too few", lambda: engine().step([1]), ActionError, "actions are 2 integers (one for each game), not"),
     ("step: fractions", lambda: engine().step([1.0, 2.0]), ActionError, "actions are 2 integers"),
-    ("step: ragged", lambda: engine().step([[1], [1, 2]]), ActionError, "actions must be one number, or one for"),
+    (
+        "step: ragged",
+        lambda: engine().step([[1], [1, 2]]),
+        ActionError,
+        "actions must be one number, or one for each game",
+    ),
     ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 0: the action 'pass' (108)"),
     ("step: masked", lambda: engine().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
     ("step: masked games", lambda: engine().step([0, 0], MASKED), ActionError, "games are a plain array, not a masked"),

@@ -176,7 +176,10 @@ def lying(data, size):
         (lying(zipped(zipfile.ZIP_BZIP2, bomb=bytes(BOMB)), 1000), "uses a compression method that is not supported"),
         (lying(zipped(zipfile.ZIP_LZMA, bomb=bytes(BOMB)), 1000), "uses a compression method that is not supported"),
         (zipped(long=header("{" + " " * 20_000 + "}", 2)), "long.npy is not a plain array"),
-        (zipped(object=header("{'descr': '|O', 'fortran_order': False, 'shape': ()}")), "object.npy is not a plain"),
+        (
+            zipped(object=header("{'descr': '|O', 'fortran_order': False, 'shape': ()}")),
+            "object.npy is not a plain array",
+        ),
         (zipped(pickle=b"cos\nsystem\n(S'true'\ntR."), "pickle.npy is not a plain array"),
     ],
     ids=["bomb", "two", "lying", "bzip2", "lzma", "header", "objects", "pickle"],

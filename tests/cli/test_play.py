@@ -285,7 +285,10 @@ def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
     for wrong, said in (
         (["--at", "100000"], f"fewer than its {len(record.actions)} actions, not after 100000"),
         (["--match", "4"], "has no match 4"),
-        (["--match", "3"], "'evil.py:Agent', which cannot be seated by name: name the agents"),
+        (
+            ["--match", "3"],
+            "'evil.py:Agent', which cannot be seated by name: name the agents of the other seats with --agents",
+        ),
         (["--variant", "hebei"], "a match has its own rules"),
         (["--seat", "3"], "--seat is a person from 0 to 2"),
     ):

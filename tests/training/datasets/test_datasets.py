@@ -481,9 +481,16 @@ class TestWhatCannotBeRead:
     @pytest.mark.parametrize(
         ("column", "told"),
         [
-            *[("action", "cannot be replayed"), ("seat", "another seat, or other"), ("mask", "or other actions")],
-            *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays")],
-            *[("reward", "game 0 of the dataset pays"), ("return", "game 0 of the dataset pays")],
+            *[
+                ("action", "cannot be replayed"),
+                ("seat", "another seat, or other actions"),
+                ("mask", "or other actions"),
+            ],
+            *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays differently")],
+            *[
+                ("reward", "game 0 of the dataset pays differently"),
+                ("return", "game 0 of the dataset pays differently"),
+            ],
         ],
     )
     def test_tables_that_do_not_replay(self, spoilt, column, told):
@@ -499,7 +506,7 @@ class TestWhatCannotBeRead:
         table = np.load(spoilt / "hands-00000.npy")
         table["points"][:2, 0] += 1, -1
         np.save(spoilt / "hands-00000.npy", table)
-        with pytest.raises(DatasetError, match="game 0 of the dataset pays"):
+        with pytest.raises(DatasetError, match="game 0 of the dataset pays differently"):
             joined(open_dataset(spoilt).batches(64, inputs=observe))
 
     def test_hands_that_do_not_follow_each_other(self, spoilt):

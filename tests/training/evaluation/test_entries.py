@@ -206,7 +206,7 @@ def test_newcomers_are_sealed():
 def test_an_entry_is_written_once(folder, capsys):
     words = ("--variant", "hebei", "--agent", f"{folder}/mine.py:Mine", "--name", "mine", "--out", str(folder))
     assert main(["leaderboard", "submit", *words]) == 2
-    assert "has changed another --name" in capsys.readouterr().err
+    assert "if the agent has changed, give it another --name" in capsys.readouterr().err
 
 
 def test_what_is_no_entry_is_named(tmp_path, capsys):

@@ -66,7 +66,7 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     if not config.commit:
         check_file(out)
     if out.exists():
-        raise TrainingError(f"{out}: there is an entry of this name; give an agent that has changed another --name")
+        raise TrainingError(f"{out}: there is an entry of this name; if the agent has changed, give it another --name")
     spec = sealed(config.agent)
     unknown = TrainingError(f"{config.agent}: its files cannot be read, so that nobody can check which agent played")
     if "" in named_digests(spec, rules):
