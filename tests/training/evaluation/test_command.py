@@ -262,8 +262,8 @@ def roles(spec, rules=None):
 @pytest.mark.parametrize(
     ("method", "words"),
     [
-        ("ppo", ("having begun as", "plays like", "what it began as", "not what it began as")),
-        (None, ("after imitating", "imitates", "teacher, imitated", "teacher, not imitated")),
+        ("ppo", ("having begun as", "plays like", "the agent that {} began as", "not what {} began as")),
+        (None, ("after imitating", "imitates", "the teacher that {} imitated", "not what {} imitated")),
     ],
 )
 def test_a_policy_comes_with_what_it_was_and_its_teachers(method, words, tmp_path):
@@ -273,9 +273,9 @@ def test_a_policy_comes_with_what_it_was_and_its_teachers(method, words, tmp_pat
     best = write(tmp_path / "best.zip", steps=64, method=method)
     assert roles(best) == [
         f"learned from 64 decisions, {after} greedy",
-        f"the same before learning: it {plays} greedy",
-        teacher,
-        other,
+        f"the same policy before learning, which {plays} greedy",
+        teacher.format(f"{tmp_path.name}/best"),
+        other.format(f"{tmp_path.name}/best"),
     ]
     assert [one.spec for one in with_references([best])] == [best, clone, "greedy", "closed-greedy"]
     assert roles(clone)[0].startswith(f"{plays} greedy; what the policies of its run were")
@@ -289,7 +289,7 @@ def test_agents_that_are_named_are_not_named_twice(tmp_path):
     entrants = with_references(specs)
     assert [entrant.spec for entrant in entrants] == [*specs, "closed-greedy"]
     assert entrants[1].clone == clone
-    assert [entrant.role for entrant in entrants][0::3] == ["teacher, imitated"] * 2
+    assert [entrant.role for entrant in entrants][0::3] == [f"the teacher that {tmp_path.name}/best imitated"] * 2
     assert [entrant.role for entrant in with_references(["random", "greedy"])] == ["", ""]
     alone = with_references(["random", clone])
     assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "closed-greedy"]
@@ -302,7 +302,7 @@ def test_where_learning_brought_nothing_better_the_last_policy_stands_beside(met
     own, later, *_ = with_references([best])
     words = "plays like" if method else "imitates"
     assert own.role == f"{words} greedy; nothing that was learned later measured better"
-    assert later == (last, "the same after learning from 64 decisions", best)
+    assert later == (last, "the latest policy of the same run, after 64 decisions", best)
 
 
 @pytest.mark.parametrize("address", ["command:touch {}/made", "{}/own.py:Mine", "value?weights={}/w", "policy:{}/gone"])

@@ -56,18 +56,18 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
     trained = saved.training
     if not trained.get("teacher"):
         return
-    teacher, teachers = trained["teacher"], trained.get("teachers") or ()
+    teacher, teachers, name = trained["teacher"], trained.get("teachers") or (), f"{path.parent.name}/{path.stem}"
     if trained.get("method") == "ppo":
-        after, plays, is_teacher, is_none = "having begun as", "plays like", "what it began as", "not what it began as"
+        after, plays, what, did = "having begun as", "plays like", "the agent", f"{name} began as"
     else:
-        after, plays, is_teacher, is_none = "after imitating", "imitates", "teacher, imitated", "teacher, not imitated"
+        after, plays, what, did = "after imitating", "imitates", "the teacher", f"{name} imitated"
     before = [folder / INITIAL for folder in (path.parent, path.parent.parent) if (folder / INITIAL).is_file()]
     last, later, clone, kin = path.parent / "last.zip", 0, "", None
     if steps := int(trained.get("steps", 0)):
         role = f"learned from {steps:,} decisions, {after} {teacher}"
         if before:
             clone = f"policy:{before[0]}"
-            kin = Entrant(clone, f"the same before learning: it {plays} {teacher}")
+            kin = Entrant(clone, f"the same policy before learning, which {plays} {teacher}")
     elif path.name == INITIAL:
         role = f"{plays} {teacher}; what the policies of its run were before learning"
     else:
@@ -75,7 +75,7 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
         if path.name != last.name and last.is_file():
             later = int(PolicyFile.read(last).training.get("steps", 0))
         if later:
-            kin = Entrant(f"policy:{last}", f"the same after learning from {later:,} decisions", spec)
+            kin = Entrant(f"policy:{last}", f"the latest policy of the same run, after {later:,} decisions", spec)
     knobs = saved.knobs.items() if rules is not None and saved.variant == rules.name else ()
     other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
     house = f"; trained with other house rules: {', '.join(other)}" if other else ""
@@ -85,7 +85,8 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
     yield Entrant(spec, role + house + unplayed, clone)
     if kin:
         yield kin
-    yield from (Entrant(one, is_teacher if one == teacher else is_none) for one in teachers if one not in absent)
+    played = (one for one in teachers if one not in absent)
+    yield from (Entrant(one, f"{what} that {did}" if one == teacher else f"not what {did}") for one in played)
 
 
 def _plays_by_name(agent: str) -> bool:
