@@ -14,7 +14,7 @@ import torch
 
 from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
 from mahjong_agents.policy.custom_features import find_features
-from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError
@@ -135,8 +135,23 @@ class TestRuns:
         ppo_run.run(replace(again, hands=7))
         settings = json.loads(folder.config.read_text(encoding="utf-8"))
         assert (settings["hands"], settings["totals before"]) == (7, [5])
+        ppo_run.run(replace(again, hands=6))  # which has been passed
         assert folder.resumed_config(again).goal == 7
         assert TrainConfig(variant="hebei").goal == 320_000
+
+    def test_it_goes_on_on_another_cluster_or_without_one(self, tmp_path):
+        folder = RunFolder(tmp_path)
+        folder.begin(replace(CONFIG, ray="head:6379"), {})
+        for ray in ("other:6379", None):
+            assert folder.resumed_config(replace(CONFIG, ray=ray, resume=True)).ray == ray
+
+    def test_it_goes_on_without_the_policy_that_it_began_as(self, measured, tmp_path):
+        teacher = tmp_path / "teacher.zip"
+        teacher.write_bytes((SHIPPED / "hebei.zip").read_bytes())
+        config = replace(QUICK, teacher=f"policy:{teacher}", width=None, out=tmp_path / "run")
+        ppo_run.run(config)
+        teacher.unlink()
+        assert read_checkpoint(ppo_run.run(replace(config, hands=8, resume=True)).checkpoint)["hands"] == 8
 
     def test_it_goes_on_with_the_same_code_of_ones_own(self, measured, tmp_path):
         own = tmp_path / "own.py"
@@ -180,6 +195,20 @@ class TestRuns:
         assert run.curve_plot.stat().st_size > 1000
         assert any(run.tensorboard.iterdir())
         assert PolicyFile.read(run.initial).training["steps"] == 0
+
+    def test_agents_of_one_name_are_told_apart(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+        judges = [f"policy:{tmp_path / place / 'best.zip'}" for place in ("x/run", "y/run")]
+        for spec in judges:
+            path = Path(spec.removeprefix("policy:"))
+            path.parent.mkdir(parents=True)
+            path.write_bytes((SHIPPED / "hebei.zip").read_bytes())
+        config, folder = replace(QUICK, evaluation_agents=(*judges, "random"), evaluation_deals=1), RunFolder(tmp_path)
+        with closing(ppo_run.PpoRun(config, folder)) as run:
+            run._board = SimpleNamespace(add_scalar=lambda *said: None)
+            run.folder.policies.mkdir()
+            run.measure("start")
+        assert [row["against"] for row in folder.read_curve()] == [*judges, "random"]
 
     def test_it_saves_before_it_measures(self, measured, tmp_path):
         """The update that the message counts is the one that it goes on from, and the measurement is made again."""

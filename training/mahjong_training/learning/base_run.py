@@ -248,8 +248,13 @@ class BaseRun(ABC, Generic[Config]):
             self.unit: self.learned,
             "seconds": round(self.seconds, 1),
         }
-        judged = enumerate(zip(results, self.judges, strict=True), start=1)
-        rows = [columns | curve_row(result, number, judge.name) for number, (result, judge) in judged]
+        names = [judge.name for judge in self.judges]  # of policies in two folders they may be the same
+        against = [
+            spec if names.count(name) > 1 else name
+            for spec, name in zip(self.config.evaluation_agents, names, strict=True)
+        ]
+        judged = enumerate(zip(results, against, strict=True), start=1)
+        rows = [columns | curve_row(result, number, name) for number, (result, name) in judged]
         self.folder.append_to_curve(rows)
         title, people = f"{self.rules.title}: {self.folder.path.name}", self.rules.people
         plot_curve(self.folder.read_curve(), title, self.folder.curve_plot, people=people)
@@ -337,7 +342,8 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     run.load()
                     if run.learned:
                         folder.check_met(digests)
-                    folder.go_on(run.config, digests)
+                    if run.learned < run.total:  # a lower total that has been passed is not kept
+                        folder.go_on(run.config, digests)
                     run.run()
             return folder
         check_folder(folder.path)

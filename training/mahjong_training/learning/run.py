@@ -127,8 +127,10 @@ class PpoRun(BaseRun[TrainConfig]):
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.goal // 4)
-        begun = small_network(str(teacher)) if str(teacher).startswith(_POLICY) and config.network is None else None
-        width = config.width or (WIDTH if begun is None else len(begun.weights["bias"]))
+        is_policy, width = str(teacher).startswith(_POLICY), config.width
+        if width is None:
+            begun = small_network(str(teacher)) if is_policy and config.network is None else None
+            width = WIDTH if begun is None else len(begun.weights["bias"])
         # These are stored, so that a run that is resumed elsewhere, or taken further, stays the same run.
         config = self.config = replace(config, teacher=teacher, critic_hands=critic_hands, width=width)
         self.critic_hands, self.match_hands = critic_hands, config.match_hands
@@ -137,13 +139,15 @@ class PpoRun(BaseRun[TrainConfig]):
         self._added = len(self._facts)
         plain = config.reward == _POINTS
         reward = None if plain else find_reward(config.reward)
+        # A run that goes on has weights of its own, whatever has become of its teacher.
+        begins = not (config.resume and folder.checkpoint.exists())
         try:
             self.learner = Learner(
                 self.config,
                 people=self.rules.people,
                 unit=sigma(self.rules) if plain else 1.0,
                 claims=TEACHERS.get(str(teacher), True),
-                start=_weights_of(teacher, config, self._facts) if teacher and teacher.startswith(_POLICY) else None,
+                start=_weights_of(str(teacher), config, self._facts) if is_policy and begins else None,
                 features=features,
             )
         except MahjongError:

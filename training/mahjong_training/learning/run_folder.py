@@ -30,7 +30,7 @@ Its interval is in the columns "mean_place_low" and "mean_place_high".
 _BEFORE: Final = "totals before"
 """The key of the totals that a run had before it was resumed with another total; how it learned depends on them."""
 _OF_NO_SETTING: Final = ("versions", "digests", _BEFORE)
-_FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
+_FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "ray", "threads", "device", "record")
 """The settings that may differ when a run is resumed."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
 """The columns of the learning curve that are drawn."""
