@@ -132,11 +132,18 @@ def ask(
     """Return [n] the legal actions that one agent chooses for the seats to act; see `choose_actions`."""
     if type(agent) is RandomAgent:  # it needs no view
         return choose_at_random(engine.state.mask.take(games, axis=0), rng)
-    if thoughts is not None and isinstance(agent, ExplainingAgent):
-        answers, notes = agent.explain(engine.view(games), rng)
-        thoughts.update((game, note) for game, note in zip(games.tolist(), notes, strict=True) if note)
-    else:
-        answers = agent.act(engine.view(games), rng)
+    try:
+        if thoughts is not None and isinstance(agent, ExplainingAgent):
+            answers, notes = agent.explain(engine.view(games), rng)
+            thoughts.update((game, note) for game, note in zip(games.tolist(), notes, strict=True) if note)
+        else:
+            answers = agent.act(engine.view(games), rng)
+    except Exception as error:  # other people's code may raise anything
+        first = f"game {games[0]}, seat {engine.seat_to_act[games[0]]}"
+        error.add_note(
+            f"the agent {agent_name(agent)!r} was asked for {len(games)} seats, the first of them in {first}"
+        )
+        raise
     actions = _whole_numbers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = inside & engine.state.mask[games, np.where(inside, actions, 0)]

@@ -264,3 +264,19 @@ def test_a_bad_answer_names_the_agent_the_game_and_the_seat(answer, message):
         ask(Answers(answer), engine, games, np.random.default_rng(0))
     with pytest.raises(MahjongError, match="stubborn"):
         choose_actions(engine, games, [RandomAgent(), Answers(answer)], np.array([1, 1]), np.random.default_rng(0))
+
+
+def test_an_error_of_an_agent_itself_is_raised_with_a_note_that_names_it():
+    class Fails(Answers):
+        def act(self, view, rng):
+            return 1 // self.answer
+
+        def explain(self, view, rng):
+            return self.act(view, rng), []
+
+    engine, games, rng = make_engine("hebei", 6, seed=1), np.array([3, 5]), np.random.default_rng(0)
+    for thoughts in (None, {}):
+        with pytest.raises(ZeroDivisionError) as raised:
+            ask(Fails(0), engine, games, rng, thoughts)
+        note = f"the agent 'stubborn' was asked for 2 seats, the first of them in game 3, seat {engine.seat_to_act[3]}"
+        assert raised.value.__notes__ == [note]

@@ -276,6 +276,20 @@ def test_in_turns_every_deal_is_played_in_the_next_order():
     assert later.points_by_deal(0).tolist() == found.points_by_deal(0)[7:].tolist()
 
 
+def test_an_error_of_an_agent_itself_says_which_deals_were_played():
+    class Fails:
+        name = "fails"
+
+        def act(self, view, rng):
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as raised:
+        measure(rules("hebei"), [RANDOM, Fails()], (0, 0, 1), deals=2, seed=5)
+    asked, played = raised.value.__notes__
+    assert asked.startswith("the agent 'fails' was asked for ")
+    assert played == "deals 0 to 1 of seed 5 were being played"
+
+
 def test_a_measurement_has_deals_and_single_hands():
     with pytest.raises(TrainingError, match="no deals"):
         begin_to_measure(LocalExecutor(), rules("hebei"), ["random"], (0, 0, 0), deals=range(3, 3), seed=1)

@@ -258,6 +258,9 @@ def play_block(
         raise AnswerError(
             f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {names} from player_0 on", error.game
         ) from error
+    except Exception as error:  # an agent's own
+        error.add_note(f"deals {block.first} to {block.last - 1} of seed {seed} were being played")
+        raise
     if block.hands > 1:  # the other counters are for single hands
         failures = {name: counted for name, counted in played.counts.items() if name == "failures"}
         return replace(played, counts=failures, rows=np.zeros_like(played.rows))
