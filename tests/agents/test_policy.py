@@ -137,6 +137,11 @@ class TestFiles:
         with pytest.raises(PolicyFileError, match=r"best.zip: not a policy file, or damaged"):
             PolicyAgent(path)
 
+    def test_an_onnx_model_is_named_as_one(self, tmp_path):
+        (tmp_path / "mine.onnx").write_bytes(b"model")
+        with pytest.raises(PolicyFileError, match=r"not a policy file.*; for an ONNX model write onnx:.*mine\.onnx$"):
+            make_agent(f"policy:{tmp_path / 'mine.onnx'}")
+
     def test_other_zips_are_refused(self, tmp_path):
         for name, said in (("policy.pth", "Stable-Baselines3 model"), ("x.txt", "a zip, but not of a policy")):
             with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:

@@ -119,7 +119,8 @@ class PolicyFile:
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: there is no such policy file") from None
         except Exception as error:  # zipfile, zlib, json and numpy raise a dozen different kinds
-            raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
+            hint = f"; for an ONNX model write onnx:{path}" if path.suffix == ".onnx" else ""
+            raise PolicyFileError(f"{path}: not a policy file, or damaged ({error}){hint}") from error
         return policy
 
     def check(self, path: Path) -> None:

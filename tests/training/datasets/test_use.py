@@ -11,6 +11,7 @@ import shutil
 import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -21,9 +22,11 @@ from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import VARIANTS, MissingExtraError, rules
 from mahjong_env.cli import main
+from mahjong_env.observation.planes import SHAPE
 from mahjong_training.config import RecordConfig, TrainSb3Config
 from mahjong_training.datasets import open_dataset, write_dataset
 from mahjong_training.datasets.exports import _EVENTS, episodes, observe, to_minari, to_parquet, write_parquet
+from mahjong_training.datasets.layout import DECISION
 from mahjong_training.datasets.reading import Part
 from mahjong_training.datasets.recording import settings_of
 from mahjong_training.errors import DatasetError
@@ -264,6 +267,25 @@ def test_a_missing_package_is_named(hebei, tmp_path, monkeypatch, package, call)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match="pip install"):
         call(open_dataset(hebei), str(tmp_path / "file"))
+
+
+def test_what_minari_refuses_is_an_error_about_the_dataset(hebei, monkeypatch):
+    def refuses(*arguments, **more):
+        raise ValueError("A Minari dataset with ID mine-v0 already exists")
+
+    minari = ModuleType("minari")
+    minari.create_dataset_from_buffers = refuses
+    minari.data_collector = ModuleType("minari.data_collector")
+    minari.data_collector.EpisodeBuffer = dict
+    monkeypatch.setitem(sys.modules, "minari", minari)
+    monkeypatch.setitem(sys.modules, "minari.data_collector", minari.data_collector)
+    with pytest.raises(DatasetError, match=r"Minari refuses 'mine-v0': .* already exists"):
+        to_minari(open_dataset(hebei).where(seats=[0]), "mine-v0")
+
+
+def test_the_page_says_how_much_an_observation_takes():
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    assert f"{SHAPE[0] * SHAPE[1] / 1000:.1f} kB, {SHAPE[0] * SHAPE[1] / DECISION.itemsize:.0f} times as much" in page
 
 
 @pytest.mark.thorough

@@ -145,7 +145,8 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
 
     Raises:
         MissingExtraError: Minari is not installed.
-        DatasetError: there are no decisions, or they cannot be read; see `Decisions.batches`.
+        DatasetError: there are no decisions, they cannot be read (see `Decisions.batches`), or Minari refuses the
+            dataset, as it does where the name is taken.
     """
     try:
         import minari
@@ -156,7 +157,10 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
     space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
     buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(episodes(decisions))]
     spaces = {"observation_space": space, "action_space": Discrete(len(ACTIONS)), "data_format": "arrow"}
-    return minari.create_dataset_from_buffers(dataset_id, buffers, **(spaces | about))
+    try:
+        return minari.create_dataset_from_buffers(dataset_id, buffers, **(spaces | about))
+    except ValueError as error:
+        raise DatasetError(f"Minari refuses {dataset_id!r}: {error}") from error
 
 
 def episodes(decisions: Decisions) -> Iterator[dict[str, Any]]:
