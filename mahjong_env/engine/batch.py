@@ -525,6 +525,7 @@ def make_engine(
         variant: a name in `mahjong_env.VARIANTS`, or rules.
         num_games: games played at once (B); each takes about 5 kB.
         seed: any integer from 0; None draws one. The cards of game i depend only on (seed, i, number of its hand).
+            Choose one below 2**32: commands measure and train on hands of larger ones.
         num_hands: hands of a match, with dealer, streak, winds and running points carried over.
         auto_reset: deal a new match within the step in which one ends, so that every game always waits for an action.
         start: "first" begins as a new match does; "random" draws streak and winds from the seed; None means random

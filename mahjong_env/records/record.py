@@ -49,7 +49,8 @@ class GameRecord:
         knobs: the knobs that differ from their defaults.
         num_hands: hands of the match.
         start: how matches begin, "first" or "random".
-        seed: the 64 bits that a seed is folded into.
+        seed: the 64 bits that the seed of the engine was folded into. It is not a seed for `make_engine`, which would
+            fold it again and deal other cards; ``Replay(record).engine`` is the game as it was dealt.
         stream: the number of the game in its batch.
         hand: the number of the first hand since the seed.
         deal: the scene with which the first hand began; None if everything was left to chance.

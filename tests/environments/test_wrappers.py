@@ -154,10 +154,8 @@ def test_a_wrapper_of_supersuit(code, said, note):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         supersuit = pytest.importorskip("supersuit", exc_type=ImportError)
-    env = mahjong_env.hebei_v0.env()
-    without_mask = re.search(r"```python\nplanes = (.*?)\n```", PAGE, re.DOTALL)[1]
-    planes = eval(without_mask, {"supersuit": supersuit, "env": env})
-    names = {"gymnasium": gymnasium, "env": env, "planes": planes}
+    names = {"gymnasium": gymnasium}
+    exec(re.search(r"```python\n(import supersuit\n.*?)```", PAGE, re.DOTALL)[1], names)  # makes env and planes
     check_row(code, supersuit, names, play_pettingzoo, said[0], note)
 
 

@@ -102,15 +102,17 @@ PYTHON = [
 def test_python_of_the_pages_runs(page, place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = code_blocks("python", page)[place]
-    exec(compile(code, f"{page.name} python block {place}", "exec"), {"__name__": "page"})
+    exec(compile(code, f"{page.name} python block {place}", "exec", dont_inherit=True), {"__name__": "page"})
 
 
-def test_the_blocks_of_the_page_on_speed_run_one_after_the_other():
+@pytest.mark.parametrize(("page", "made"), [("performance", "buffer"), ("rewards_and_features", "amounts")])
+def test_the_blocks_of_a_page_run_one_after_the_other(page, made):
     pytest.importorskip("torch")
-    names: dict[str, object] = {}
-    for block in code_blocks("python", DOCS / "performance.md"):
-        exec(compile(block, "performance.md", "exec"), names)
-    assert "buffer" in names
+    pytest.importorskip("stable_baselines3")
+    names: dict[str, object] = {"__name__": "page"}
+    for block in code_blocks("python", DOCS / f"{page}.md"):
+        exec(compile(block, f"{page}.md", "exec"), names)
+    assert made in names
 
 
 @pytest.mark.parametrize("page", [pytest.param("text", marks=pytest.mark.thorough), "openspiel"])
