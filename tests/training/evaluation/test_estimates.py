@@ -14,7 +14,16 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation import lineups as designs
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, interval, looks, plain_json, ratio
+from mahjong_training.evaluation.estimates import (
+    FEWEST,
+    Estimate,
+    confidence,
+    interval,
+    looks,
+    plain_json,
+    ratio,
+    share,
+)
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.evaluation.results import summarise
@@ -206,11 +215,32 @@ def test_what_happened_in_few_deals_has_no_interval():
     assert np.isfinite(ratio(np.arange(1000) * counts, counts).half_width)
 
 
+@pytest.mark.parametrize(("deals", "rate"), [(FEWEST, 0.01), (100, 0.01), (100, 0.001), (1000, 0.001)])
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_happened_in_no_hand_may_still_happen(deals, rate, alike):
+    """At least 93 of 100 intervals hold the share, whether the three hands of a deal are all alike or independent."""
+    events = np.random.default_rng(4).random((1000, deals, 3)) < rate
+    totals = 3 * events[..., 0] if alike else events.sum(axis=2)
+    found = [share(one, np.full(deals, 3)) for one in totals]
+    assert np.mean([one.low <= rate <= one.high for one in found]) >= 0.93
+    assert all(0 <= one.low <= one.mean <= one.high <= 1 for one in found)
+    others = [share(3 - one, np.full(deals, 3)) for one in totals]
+    assert [one.high for one in others] == pytest.approx([1 - one.low for one in found])
+    assert [one.low for one in others] == pytest.approx([1 - one.high for one in found])
+
+
+def test_the_interval_of_what_happened_in_no_hand_is_that_of_clopper_and_pearson():
+    exact = stats.binomtest(0, 40).proportion_ci(0.95, method="exact")
+    found = share(np.zeros(40), np.ones(40))
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
 @pytest.mark.parametrize("deals", [1, 2, FEWEST - 1])
 def test_so_few_deals_carry_no_interval(deals):
     found = ratio(great_hands(np.random.default_rng(1), deals), np.ones(deals))
     assert (found.low, found.high, found.half_width) == (-np.inf, np.inf, np.inf)
     assert not found.is_clear_of_zero
+    assert share(np.zeros(deals), np.ones(deals)) == Estimate(0.0, -np.inf, np.inf)
 
 
 def test_a_single_deal_makes_no_skewness():

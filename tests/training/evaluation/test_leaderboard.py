@@ -77,6 +77,8 @@ def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
     out = ("--out", tmp_path, "--kept", tmp_path / "kept.json")
     assert made(f"{words} --levels 2 --deals 1 --mixed-deals 40 --matches 32 --agents random", *out) == 0
     kept = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
+    for met in ("folding", "closed-greedy"):
+        assert kept.pop(met).keys() == {"digests"}  # it was only met; its replacement will be noticed
     assert kept["random"]["mixed"]["high"] < 0 < kept["greedy"]["mixed"]["low"]
     assert kept["greedy"]["how_mixed"]["deals"] == 40
     for found in kept.values():
@@ -93,7 +95,7 @@ def test_mixed_tables_matches_and_what_is_kept_of_them(tmp_path, capsys):
     assert made(f"{words} --levels 1 --deals 0 --mixed-deals 0 --matches 0", *out) == 0
     again = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["fuzhou"]
     assert again["greedy"] == kept["greedy"]
-    assert set(again) == {"random", "greedy", "closed-greedy"}
+    assert set(again) == {"random", "greedy", "closed-greedy", "folding"}
 
 
 def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
@@ -117,6 +119,24 @@ def test_a_smaller_matrix_leaves_a_larger_one_as_it_was():
     assert kept.add("hebei", digests, matrix("random", "greedy", "policy", "value"))
     assert rows["greedy"] == {"digests": ["a"], "points": one} | met("random", "policy", "value")
     assert rows["value"] == {"digests": ["a"]} | met("random", "greedy", "policy")
+
+
+def test_a_replaced_agent_takes_along_what_was_found_against_it_and_beside_it():
+    one = {"mean": 1.0, "low": 0.5, "high": 1.5}
+    reference, pool = {"points": one, "how": {}, "against": "closed-greedy"}, {"pool": ["reference", "value"]}
+    beside = {"mixed": one, "how_mixed": pool, "places": [one], "mean_place": one, "how_places": pool}
+    alone = {"response": one, "how_response": {}}
+
+    def after(agent):
+        kept = standing.Kept(Path(), {"hebei": {"policy": reference | beside | alone, "greedy": {"digests": ["a"]}}})
+        for name in ("closed-greedy", "value", agent):
+            kept.make_room("hebei", name, ["b"])
+        kept.make_room("hebei", agent, ["another"])
+        return kept.rows["hebei"]["policy"]
+
+    assert after("greedy") == reference | beside | alone  # it was not met
+    assert after("value") == reference | alone
+    assert after("closed-greedy") == alone  # Hebei's reference agent
 
 
 def test_another_version_of_the_rules_begins_anew():
@@ -187,8 +207,10 @@ def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     of_others = {"value, never deals in": {"digests": ["a"]}, "policy, searching": {"digests": ["today"]}}
     found = {"policy, never deals in": {"digests": ["today"]}}
     former = {"policy, never": {"digests": ["before"]}, "policy, of a file without digests": {}}
-    assert ceilings._of_same_agents(of_others | former, found) == of_others
-    assert ceilings._of_same_agents(former, {}) == former
+    rules = VARIANTS["hebei"]
+    assert ceilings._still_true(former, {}, rules) == former
+    former |= {"value, never": {"digests": ["a"], "version": rules.version - 1}}
+    assert ceilings._still_true(of_others | former, found, rules) == of_others
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))

@@ -153,7 +153,7 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     for rules, kept in zip(variants, caches, strict=True):
         found = measured(rules, config, kept)
         known = _known(config.out)  # others may have added to it
-        known[rules.name] = _of_same_agents(known.get(rules.name, {}), found) | found
+        known[rules.name] = _still_true(known.get(rules.name, {}), found, rules) | found
         write_text(config.out, plain_json(known) + "\n")
         for agent, one in found.items():
             points, more = (one[name].text(3, sign="+") for name in ("points", "more"))
@@ -170,13 +170,14 @@ def _known(path: Path) -> dict[str, Any]:
         raise TrainingError(f"{path}: cannot be read as ceilings ({error})") from error
 
 
-def _of_same_agents(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known results, without those of an earlier agent that has the name of one in ``found``."""
+def _still_true(known: Mapping[str, Any], found: Mapping[str, Any], rules: Rules) -> dict[str, Any]:
+    """Return the known results but those of other rules, and of earlier agents with the name of one in ``found``."""
     digests = {name.partition(", ")[0]: one["digests"] for name, one in found.items()}
     return {
         name: one
         for name, one in known.items()
-        if one.get("digests") == digests.get(name.partition(", ")[0], one.get("digests"))  # old files have no digests
+        if one.get("version", rules.version) == rules.version
+        and one.get("digests") == digests.get(name.partition(", ")[0], one.get("digests"))  # old files have no digests
     }
 
 

@@ -95,6 +95,28 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
     return Estimate(mean, mean + float(low), mean + float(high))
 
 
+def share(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) -> Estimate:
+    """Estimate a share of hands, such as the hands won; as `ratio`, but the interval stays within 0 and 1.
+
+    What happened in no hand, or in all of them, may still happen or fail to: deals that are all alike have no spread
+    from which an interval would follow. The interval then reaches to the share at which such a result has just half of
+    the probability that the interval leaves out, as in the exact interval of Clopper and Pearson (1934), if hands of
+    one deal are always alike. It is wider than it need be if they are not.
+
+    Args:
+        totals: [clusters] in how many of its hands something happened, from 0 to the count.
+        counts: [clusters] the number of hands in each cluster.
+        confidence: as for `ratio`.
+    """
+    found, deals = ratio(totals, counts, confidence), np.count_nonzero(counts)
+    if deals < FEWEST:
+        return found
+    if found.mean in (0, 1):
+        rarest = 1 - ((1 - confidence) / 2) ** (1 / deals)
+        return Estimate(0.0, 0.0, rarest) if found.mean == 0 else Estimate(1.0, 1 - rarest, 1.0)
+    return Estimate(found.mean, max(found.low, 0.0), min(found.high, 1.0))
+
+
 def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return intervals of the means of skewed values, as their lower and upper ends [...].
 

@@ -25,7 +25,7 @@ from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio
+from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio, share
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
@@ -140,7 +140,8 @@ def run(config: LeaderboardConfig) -> list[Table]:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
         for table in tables:
-            for name in {*table.levels, *config.pool} & kept.rows.get(table.rules.name, {}).keys() - agents.keys():
+            met = {table.mark if name == "reference" else name for name in (*table.levels, *config.pool)}
+            for name in sorted(met - agents.keys()):  # even without a row, so that their replacement will be noticed
                 kept.make_room(table.rules.name, name, agent_digests(name, make_agent(name), table.rules))
             digests = {name: agent_digests(name, agent, table.rules) for name, agent in agents.items()}
             if not kept.add(table.rules.name, digests, {name: table.kept(name, config) for name in agents}):
@@ -257,7 +258,7 @@ def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estima
     by_deal = np.concatenate(found)
     ones = np.ones(len(by_deal))
     mean = by_deal @ np.arange(1, by_deal.shape[1] + 1)
-    return (*(ratio(column, ones) for column in by_deal.T), ratio(mean, ones))
+    return (*(share(column, ones) for column in by_deal.T), ratio(mean, ones))
 
 
 def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:

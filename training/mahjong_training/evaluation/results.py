@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from mahjong_agents.control_variates import UNIT
 from mahjong_env import Rules, __version__
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio
-from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Played
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, share
+from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column, Played
 from mahjong_training.evaluation.lineups import (
     Kind,
     Seatings,
@@ -23,7 +23,7 @@ from mahjong_training.evaluation.lineups import (
     two_against_two,
 )
 
-_SHARES = tuple(column.name for column in THEMES[MAIN] if column.name != "draws")
+_OF_AGENTS = [column for column in THEMES[MAIN] if column.name != "draws"]
 _RATIOS = [column for theme, columns in THEMES.items() if theme != MAIN for column in columns]
 
 
@@ -90,7 +90,7 @@ class LineupResult:
     def estimates(self, standing: Standing) -> dict[str, Estimate]:
         """Return all report columns of a standing by name, and ``points_with_luck`` if luck was subtracted."""
         luck = {"points_with_luck": standing.with_luck} if standing.with_luck else {}
-        main = {name: getattr(standing, name) for name in _SHARES}
+        main = {column.name: getattr(standing, column.name) for column in _OF_AGENTS}
         return {"points": standing.points} | luck | main | {"draws": self.draws} | dict(standing.details)
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
@@ -144,7 +144,7 @@ def summarise(
     played = Played.joined(parts)
     hands = by_deal(played.hands)
     who = seated(lineup, first + np.arange(len(hands)), seatings)
-    counted = {name: getattr(played, name) for name in _SHARES} | played.counts
+    counted = {column.name: getattr(played, column.name) for column in _OF_AGENTS} | played.counts
     for column in _RATIOS:
         factors = column.total.split("*")
         if counted.keys() >= set(factors):
@@ -158,32 +158,36 @@ def summarise(
         seats = lineup.count(agent)
         of_seats = by_deal(played.hands * is_seat.sum(axis=1))
         of_agent = {name: by_deal((values * is_seat).sum(axis=1)) for name, values in counted.items()}
-        shares = {name: ratio(of_agent[name], of_seats, confidence) for name in _SHARES}
+        main = {column.name: _mean(column, of_agent[column.name], of_seats, confidence) for column in _OF_AGENTS}
         points: NDArray[Any] = of_agent["points"]
         if "luck" in of_agent:
             points = points - of_agent.pop("luck") / UNIT
-            shares |= {"points": ratio(points, of_seats, confidence), "with_luck": shares["points"]}
+            main |= {"points": ratio(points, of_seats, confidence), "with_luck": main["points"]}
         details = {
-            column.name: ratio(of_agent[column.total], counts, confidence)
+            column.name: _mean(column, of_agent[column.total], counts, confidence)
             for column in _RATIOS
             if {column.total, column.per} - {""} <= of_agent.keys()
             and (counts := of_agent[column.per] if column.per else of_seats).any()
         }
         has_scored = (played.rows > 0) & ((played.wins * is_seat).sum(axis=1) > 0)[:, None]
         rows = {
-            row.name: ratio(by_deal(scored.astype(np.int64)), of_agent["wins"], confidence)
+            row.name: share(by_deal(scored.astype(np.int64)), of_agent["wins"], confidence)
             for row, scored in zip(rules.rows, has_scored.T, strict=True)
             if scored.any()
         }
-        standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
+        standings.append(Standing(agent, seats, **main, details=details, rows=rows))
         totals.append(points)
         seat_hands.append(of_seats)
         if is_of_matches:
             of_places = shares_of_places(lineup, parts, seatings, agent, first=first)
             places.append(of_places @ np.arange(1, rules.people + 1))
-    draws = ratio(by_deal(played.draws), hands, confidence)
+    draws = share(by_deal(played.draws), hands, confidence)
     found = (tuple(standings), tuple(totals), tuple(seat_hands), tuple(places))
     return LineupResult(tuple(lineup), orders, len(hands), int(hands.sum()), draws, *found, confidence)
+
+
+def _mean(column: Column, totals: NDArray[Any], counts: NDArray[Any], confidence: float) -> Estimate:
+    return (share if column.unit == "share" else ratio)(totals, counts, confidence)
 
 
 def shares_of_places(

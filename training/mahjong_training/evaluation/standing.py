@@ -42,6 +42,7 @@ was measured (see `agent_digests`), and keys that begin with "how" say how numbe
 _OF_ALL_DUELS: Final = ("nash_rating", "nash_share", "alpha_rank")
 _OF_MATRIX: Final = ("duels", *_OF_ALL_DUELS, "how_duels")
 _ESTIMATES: Final = {"points", "mixed", "mean_place", "response", "nash_rating", "nash_share"}
+_OF_REFERENCE: Final = ("points", "how", "against")
 _OF_TABLES: Final = {"how_mixed": ("mixed",), "how_places": ("places", "mean_place")}
 PICTURES: Final = {theme: f"payoffs-{theme}.svg" for theme in THEMES}
 """The picture files of the pay-off matrices, by colour scheme."""
@@ -136,9 +137,10 @@ class Kept:
     def make_room(self, variant: str, agent: str, digests: Sequence[str]) -> dict[str, Any]:
         """Return the row of an agent, after removing everything that belongs to an earlier agent of the same name.
 
-        The results of others against the earlier agent, or at tables where it took part, are removed as well. A policy
-        that is replaced thus leaves a matrix without itself, and mixed tables that have to be played anew. Rows that
-        were found with another version of the rules are cleared for every agent.
+        The results of others against the earlier agent, or at tables where it took part, are removed as well: a policy
+        that is replaced leaves a matrix without itself and mixed tables that have to be played anew, and a reference
+        agent the points against it, too. Rows that were found with another version of the rules are cleared for every
+        agent.
         """
         rows, version = self.rows.setdefault(variant, {}), VARIANTS[variant].version
         for one in rows.values():
@@ -152,10 +154,13 @@ class Kept:
                 if other.get("duels", {}).pop(agent, None) is not None:
                     for name in _OF_ALL_DUELS:
                         other.pop(name, None)
+                gone = [*_OF_REFERENCE] if other.get("against") == agent else []
                 for how, names in _OF_TABLES.items():
-                    if agent in other.get(how, {}).get("pool", ()):
-                        for name in (how, *names):
-                            other.pop(name, None)
+                    pool = other.get(how, {}).get("pool", ())
+                    if agent in pool or ("reference" in pool and _is_reference(agent, variant)):
+                        gone += [how, *names]
+                for name in gone:
+                    other.pop(name, None)
         known["digests"] = [*digests]
         return known
 
@@ -231,7 +236,7 @@ def policies(rows: Rows) -> str:
             f"{estimate(found['mean_place']).text(2)} of {VARIANTS[name].people}",
         ]
         for name in sorted(rows)
-        if (found := rows[name]["policy"])
+        if "mixed" in (found := rows[name].get("policy", {}))
     ]
     return lines(
         ["policy of", "sigma a hand (share of the ceiling)", "at mixed tables", "mean place in matches"], shown
