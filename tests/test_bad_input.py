@@ -534,6 +534,7 @@ OF_OTHERS = [
     ("leaderboard submit --variant hebei --out . --agent greedy --name mine --deals 0", "--deals"),
     ("leaderboard submit --variant hebei --out . --agent greedy --name mine --beacon=", "--beacon is a text that"),
     ("ceilings --bases nobody", "nobody"),
+    ("ceilings --deals 0", "--deals and --search-deals are both 0"),
 ]
 
 
