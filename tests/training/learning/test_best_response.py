@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mahjong_agents import make_agent
+from mahjong_agents.policy.file import SHIPPED
 from mahjong_env import rules
 from mahjong_training.config import BestResponseConfig, PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
@@ -19,7 +20,8 @@ from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import best_response, psro, run
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.best_response import FILE
-from mahjong_training.seeds import response_seed
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.seeds import USER_SEEDS, response_seed
 
 CONFIG = BestResponseConfig(variant="hebei", agent="closed-greedy", hands=64, deals=30, start="greedy")
 
@@ -82,7 +84,23 @@ def test_it_goes_on_where_it_stopped(tmp_path, capsys):
     assert "nothing to do" in capsys.readouterr().out
     with pytest.raises(TrainingError, match="keeps its settings"):
         best_response.run(replace(CONFIG, agent="greedy", out=tmp_path / "run", resume=True))
+    with pytest.raises(TrainingError, match="keeps its settings: seed is 0, not 3"):
+        best_response.run(replace(CONFIG, seed=3, out=tmp_path / "run", resume=True))
     assert whole.points.mean == first["points"]["mean"]
+
+
+def test_it_is_tested_by_the_rules_and_the_seed_that_it_learned_with(tmp_path, monkeypatch):
+    asked, folder = replace(CONFIG, resume=True, out=tmp_path), RunFolder(tmp_path)
+    folder.begin(best_response._settings(replace(CONFIG, knobs=("players=4",), seed=3), tmp_path), {})
+    folder.last.write_bytes((SHIPPED / "hebei.zip").read_bytes())
+    monkeypatch.setattr(best_response.learning, "run", lambda config: None)
+    monkeypatch.setattr(
+        best_response, "_tested", lambda rules, config, folder: sys.exit(f"{rules.people} players, {config.seed}")
+    )
+    with pytest.raises(SystemExit, match="4 players, 3"):
+        best_response.run(asked)
+    with pytest.raises(TrainingError, match="not those of --knobs players=4"):
+        best_response.run(replace(asked, kept=tmp_path / "standings.json"))
 
 
 @pytest.mark.thorough
@@ -106,7 +124,7 @@ def test_it_goes_on_against_the_same_agent(tmp_path, monkeypatch):
 
 def test_what_cannot_be_is_found_before_it_learns(tmp_path, monkeypatch):
     monkeypatch.setattr(best_response.learning, "run", lambda config: pytest.fail("has begun to learn"))
-    with pytest.raises(TrainingError, match="--start is one of greedy, closed-greedy, policy:NAME, not 'value'"):
+    with pytest.raises(TrainingError, match=r"--start is one of greedy, .*, policy:NAME .*, not 'value'"):
         best_response.run(replace(CONFIG, out=tmp_path / "run", start="value"))
     (tmp_path / "kept.json").write_text("[]", encoding="utf-8")
     with pytest.raises(TrainingError, match="cannot be read as standings"):
@@ -119,7 +137,7 @@ def test_standings_keep_what_a_response_wins(tmp_path):
     rows = standing.Kept.read(kept).rows
     assert rows["hebei"]["closed-greedy"]["response"]["mean"] == pytest.approx(found.points.mean / found.sigma)
     assert "(17 hands, 1 min; from greedy) |" in standing.page(rows)
-    with pytest.raises(TrainingError, match="leave out --knobs"):
+    with pytest.raises(TrainingError, match="not those of --knobs cap=8"):
         best_response.run(replace(CONFIG, knobs=("cap=8",), out=tmp_path / "other", kept=kept))
 
 
@@ -171,6 +189,8 @@ def test_rounds_learn_from_the_mixture_and_go_on_where_they_stopped(tmp_path, mo
     assert two.pool == (*one.pool, one.added)
     assert end.pool == (*two.pool, two.added)
     assert end.added is None
+    checked, *rounds = rounds
+    assert checked.opponents == POOL.pool[:1]
     for now, trained in zip((one, two), rounds, strict=True):
         drawn = dict(zip(trained.opponents, trained.opponent_odds, strict=True))
         wanted = {spec: share for spec, share in zip(now.pool, now.mixture, strict=True) if share >= 0.01}
@@ -201,6 +221,38 @@ def test_a_round_goes_on_with_the_same_odds_on_another_processor(tmp_path, monke
     assert begun[0] == begun[1]
     assert begun[0].opponents == ("greedy", "value")
     assert sum(begun[0].opponent_odds) == pytest.approx(1)
+
+
+def test_rounds_and_judges_have_seeds_of_their_own():
+    runs = [replace(POOL, seed=seed) for seed in (0, 1, 2, USER_SEEDS - 1)]
+    seeds = [psro._seed(run, number, is_judge=judge) for run in runs for number in range(20) for judge in (False, True)]
+    assert len({*seeds}) == len(seeds)
+    assert all(0 <= seed < USER_SEEDS for seed in seeds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"start": "value"}, "--start is one of greedy, closed-greedy, policy:NAME"),
+        ({"opponent_share": 1.5}, "--opponent-share is at most 1, not 1.5"),
+        ({"evaluations": 2000}, "--evaluations is at most 1024, not 2000"),
+    ],
+)
+def test_a_wrong_setting_of_rounds_is_found_before_anything_is_played(wrong, told, tmp_path, monkeypatch):
+    monkeypatch.setattr(psro, "_payoffs", lambda *given: pytest.fail("has begun to play"))
+    with pytest.raises(TrainingError, match=told):
+        psro.run(replace(POOL, out=tmp_path / "pool", **wrong))
+    assert not (tmp_path / "pool" / psro._SETTINGS).exists()
+
+
+def test_it_does_not_go_on_with_other_seeds(tmp_path):
+    psro._keep_settings(POOL, {}, tmp_path)
+    path = tmp_path / psro._SETTINGS
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    del settings[psro._SEEDS]
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(TrainingError, match="an older version began this run, with other seeds; choose another --out"):
+        psro._keep_settings(POOL, {}, tmp_path)
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ therefore be compared only at the same budget, which is reported with them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -76,23 +76,27 @@ def run(config: BestResponseConfig) -> BestResponse:
         InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
     """
     check_settings(config)
-    rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
+    agent, start = make_agent(config.agent), config.start
+    out = config.out or Path("runs") / f"{config.variant}-best-response"
+    asked, folder = _settings(config, out), RunFolder(out)
+    folder.check(asked)
+    if config.resume:  # the test, too, is that of the run
+        own = folder.resumed_config(asked)
+        config = replace(config, knobs=own.knobs, seed=own.seed)
+    elif start is not None:
+        check_start(start)
+    rules = read_rules(config.variant, config.knobs)
     if config.kept is not None and config.knobs:
-        raise TrainingError("--kept holds results of the variants' default rules: leave out --knobs")
+        knobs = " ".join(config.knobs)
+        raise TrainingError(f"--kept holds results of the variants' default rules, not those of --knobs {knobs}")
     if config.kept is not None:
         Kept.read(config.kept)  # a damaged file is reported now, not after the learning
-    named = str(config.start)
-    if config.start is not None and named not in learning.TEACHERS and not named.startswith("policy:"):
-        raise TrainingError(f"--start is one of {', '.join(learning.TEACHERS)}, policy:NAME, not {config.start!r}")
-    out = config.out or Path("runs") / f"{config.variant}-best-response"
     check_file(out / FILE)
-    RunFolder(out).check(_settings(config, out, None))
-    start = config.start
     if start is None and not config.resume:
-        own = [config.agent] if config.agent.startswith("policy:") and learning.small_network(config.agent) else []
+        itself = [config.agent] if config.agent.startswith("policy:") and learning.small_network(config.agent) else []
         shipped = [f"policy:{rules.name}"] if (SHIPPED / f"{rules.name}.zip").is_file() else []
-        start = learning.best_start(rules, config.agent, [*own, *learning.TEACHERS, *shipped], config.seed)
-    folder = learning.run(_settings(config, out, start))
+        start = learning.best_start(rules, config.agent, [*itself, *learning.TEACHERS, *shipped], config.seed)
+    learning.run(replace(asked, teacher=start))
     trained = PolicyFile.read(folder.last).training
     response, began = _tested(rules, config, folder)
     found = BestResponse(
@@ -132,13 +136,25 @@ def run(config: BestResponseConfig) -> BestResponse:
     return found
 
 
-def _settings(config: BestResponseConfig, out: Path, start: str | None) -> TrainConfig:
+def check_start(start: str) -> None:
+    """Check, before anything is played, that a learner can begin as the agent that ``--start`` names.
+
+    Raises:
+        MahjongError: it is no such agent, or there is no such policy.
+    """
+    network = learning.small_network(start) if start.startswith("policy:") else None
+    if start not in learning.TEACHERS and (network is None or network.features is not None):
+        named = ", ".join(learning.TEACHERS)
+        raise TrainingError(f"--start is one of {named}, policy:NAME (of `train`, without --features), not {start!r}")
+
+
+def _settings(config: BestResponseConfig, out: Path) -> TrainConfig:
     """Return the settings of the training run: the agent is the only opponent in play, measurements and gates."""
     return TrainConfig(
         **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "seed", "resume")},
         **{name: getattr(config, name) for name in ("processes", "ray", "threads")},
         out=out,
-        teacher=start,
+        teacher=config.start,
         opponents=(config.agent,),
         opponent_share=1.0,
         evaluation_agents=(config.agent,),

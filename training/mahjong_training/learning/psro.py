@@ -35,11 +35,12 @@ from mahjong_training.runtime.digests import agent_digests, replaced
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
-from mahjong_training.seeds import USER_SEEDS
 
 FILE: Final = "psro.json"
 _SETTINGS: Final = "settings.json"
 _DIGESTS: Final = "digests"
+_SEEDS: Final = "seeds of rounds"
+"""A key of the settings; without it, the run is of a version in which runs of neighbouring seeds shared deals."""
 _LEAST_SHARE: Final = 0.01
 """Opponents with a smaller share of the mixture are left out."""
 
@@ -79,7 +80,9 @@ def run(config: PsroConfig) -> list[Round]:
     rules = read_rules(config.variant, config.knobs)
     check_single_hands(rules)
     digests = {spec: agent_digests(spec, make_agent(spec), rules) for spec in (*pool, config.start)}
+    best_response.check_start(config.start)
     out = config.out or Path("runs") / f"{config.variant}-psro"
+    learning.PpoRun.check(_settings_of_round(config, out, pool, np.eye(len(pool))[0], []))  # of any mixture
     check_file(out / FILE)
     set_threads(config.threads)
     rounds: list[Round] = []
@@ -93,7 +96,7 @@ def run(config: PsroConfig) -> list[Round]:
             added = None
             if len(rounds) < config.rounds:
                 _say(rounds, pool, payoffs.matrix / unit, mixture)
-                added = _response(config, out / f"round_{len(rounds) + 1}", pool, mixture, rounds)
+                added = _response(config, out, pool, mixture, rounds)
             matrix = (payoffs.matrix / unit).round(4).tolist()
             shown = [(one.mean, one.low, one.high) for one in ratings]
             rounds.append(Round(pool, matrix, mixture.round(4).tolist(), shown, added))
@@ -121,12 +124,14 @@ def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out
             known = dict(kept.get(_DIGESTS, {}))
         except (OSError, ValueError, TypeError) as error:
             raise TrainingError(f"{path}: the settings of this run cannot be read ({error})") from error
+        if _SEEDS not in kept:
+            raise TrainingError(f"{out}: an older version began this run, with other seeds; choose another --out")
         for agent in replaced(known, digests):
             raise TrainingError(f"{out}: {agent} has changed since the run began; choose another --out")
         if other := [name for name in settings if settings[name] != kept.get(name)]:
             name = other[0]
             raise TrainingError(f"{out}: the run began with another --{name}: {kept.get(name)!r}; choose another --out")
-    write_text(path, plain_json(settings | {_DIGESTS: digests}) + "\n")
+    write_text(path, plain_json(settings | {_DIGESTS: digests, _SEEDS: "hashed"}) + "\n")
 
 
 def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path) -> Payoffs:
@@ -144,40 +149,56 @@ def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path)
 
 
 def _response(
-    config: PsroConfig, folder: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
+    config: PsroConfig, out: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
 ) -> str | None:
     """Learn to beat a mixture; return the text of the policy, or None if no gate was passed."""
+    found = learning.run(_settings_of_round(config, out, pool, mixture, rounds))
+    return f"policy:{found.best}" if found.has_gained else None
+
+
+def _settings_of_round(
+    config: PsroConfig, out: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
+) -> TrainConfig:
+    """Return the settings of the round after ``rounds``, which learns to beat a mixture."""
+    folder = out / f"round_{len(rounds) + 1}"
     shares = mixture.round(4)  # a run resumed on another processor, with other last bits, keeps its odds
     kept = np.where(shares >= _LEAST_SHARE, shares, 0)
     drawn = [(spec, float(share)) for spec, share in zip(pool, kept / kept.sum(), strict=True) if share]
     latest = [one.added for one in rounds if one.added is not None]
-    found = learning.run(
-        TrainConfig(
-            **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "kl_coef", "learning_rate")},
-            **{name: getattr(config, name) for name in ("processes", "ray", "threads", "evaluations", "gate_deals")},
-            seed=(config.seed + len(rounds)) % USER_SEEDS,
-            out=folder,
-            resume=RunFolder(folder).config.exists(),
-            teacher=latest[-1] if latest else config.start,
-            opponents=tuple(spec for spec, _ in drawn),
-            opponent_odds=tuple(share for _, share in drawn),
-            opponent_share=config.opponent_share,
-            evaluation_agents=(max(drawn, key=lambda one: one[1])[0],),
-            evaluation_deals=config.evaluation_deals,
-        )
+    return TrainConfig(
+        **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "kl_coef", "learning_rate")},
+        **{name: getattr(config, name) for name in ("processes", "ray", "threads", "evaluations", "gate_deals")},
+        seed=_seed(config, len(rounds) + 1, is_judge=False),
+        out=folder,
+        resume=RunFolder(folder).config.exists(),
+        teacher=latest[-1] if latest else config.start,
+        opponents=tuple(spec for spec, _ in drawn),
+        opponent_odds=tuple(share for _, share in drawn),
+        opponent_share=config.opponent_share,
+        evaluation_agents=(max(drawn, key=lambda one: one[1])[0],),
+        evaluation_deals=config.evaluation_deals,
     )
-    return f"policy:{found.best}" if found.has_gained else None
+
+
+def _seed(config: PsroConfig, number: int, *, is_judge: bool) -> int:
+    """Return the seed of a round, or of the judge of what it added (with number 0, of what the first began as).
+
+    It is a hash, so that no two of these, in this run or one of another seed, learn from the same deals.
+    """
+    return int(np.random.SeedSequence((config.seed, number, is_judge)).generate_state(1)[0])
 
 
 def _judged(config: PsroConfig, rounds: list[Round], out: Path) -> dict[str, dict[str, object]]:
     """Return what best responses win from the agent at the first round's start, and from the policy added last."""
-    added = [(f"round_{number}", one.added) for number, one in enumerate(rounds, 1) if one.added is not None]
+    added = [(number, one.added) for number, one in enumerate(rounds, 1) if one.added is not None]
     responses = {}
-    for judged, agent in [("start", config.start), *added[-1:]]:
+    for number, agent in [(0, config.start), *added[-1:]]:
+        judged = f"round_{number}" if number else "start"
         folder = out / f"response_to_{judged}"
         found = best_response.run(
             BestResponseConfig(
-                **{name: getattr(config, name) for name in ("variant", "knobs", "seed", "processes", "ray", "threads")},
+                **{name: getattr(config, name) for name in ("variant", "knobs", "processes", "ray", "threads")},
+                seed=_seed(config, number, is_judge=True),
                 agent=agent,
                 hands=config.judge_hands,
                 out=folder,

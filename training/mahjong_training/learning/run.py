@@ -81,8 +81,9 @@ class PpoRun(BaseRun[TrainConfig]):
         """Check settings; see `BaseRun.check`."""
         check_settings(config, zero=("critic_hands",))
         find_device(config.device)
-        if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
-            raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
+        for name in ("opponent_share", "gae_lambda", "gamma", "ema_decay"):
+            if (share := getattr(config, name)) > 1:
+                raise TrainingError(f"--{name.replace('_', '-')} is at most 1, not {share}")
         if config.evaluations > _MOST_GATES:
             raise TrainingError(f"--evaluations is at most {_MOST_GATES}, not {config.evaluations}")
         if not config.resume and (config.critic_hands or 0) >= config.goal:
