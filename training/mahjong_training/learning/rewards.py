@@ -31,7 +31,8 @@ class Paid:
 
     Attributes:
         rules: the rules that are played.
-        points: [n] int64 the points that each learner received.
+        points: [n] int64 the points that each learner received. Those before its first decision of a hand are added to
+            that decision by `train-sb3`, and left out by `train`.
         totals: [n, P] int64 the points that each person has won or lost in the hand so far.
         person: [n] int64 the learner's number among the persons.
         ended: [n] bool whether the hand is over.
@@ -84,7 +85,8 @@ def in_sigma(paid: Paid) -> Amounts:
 def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
     """Return [n] the points received, in sigma, with the total of the hand so far clipped to ± ``limit``.
 
-    The rewards of a hand sum to its clipped points in sigma.
+    The rewards of a hand sum to its clipped points in sigma, less those before the first decision where these are left
+    out (`Paid.points`).
     """
     unit = sigma(paid.rules)
     now, before = paid.total / unit, (paid.total - paid.points) / unit
