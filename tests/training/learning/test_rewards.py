@@ -10,7 +10,7 @@ import pytest
 from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_training.errors import RewardError
-from mahjong_training.learning.rewards import Paid, find_reward, pay, potential
+from mahjong_training.learning.rewards import Paid, find_reward, pay, potential, try_reward
 from mahjong_training.sb3.vec_env import TableVecEnv
 from support.marks import variants
 
@@ -95,6 +95,24 @@ def test_rewards_that_there_are_not(text, told):
 def test_rewards_return_a_finite_number_for_each_learner(amounts):
     with pytest.raises(RewardError, match="3 finite numbers"):
         pay(lambda paid: amounts, SOME)
+
+
+@pytest.mark.parametrize("reward", ["points", "clipped", "ranked", "distance", f"{EXAMPLE}:winning_counts"])
+def test_rewards_that_work_pass_a_trial(reward):
+    try_reward(reward, HEBEI)
+    try_reward("place", HEBEI, match_hands=4)
+
+
+def test_rewards_that_fail_do_so_in_a_trial():
+    def shaped(paid):
+        return paid.points
+
+    shaped.potential = lambda view: view.num_melds
+    for reward in (lambda paid: paid.points[:-1], shaped):
+        with pytest.raises(RewardError, match="of 3 learners is 3 finite numbers"):
+            try_reward(reward, HEBEI)
+    with pytest.raises(RewardError, match="needs matches"):
+        try_reward("place", HEBEI)
 
 
 def test_only_functions_are_rewards():

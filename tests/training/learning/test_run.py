@@ -17,7 +17,7 @@ from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.errors import InterruptedRunError, TrainingError
+from mahjong_training.errors import InterruptedRunError, RewardError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import base_run
 from mahjong_training.learning import run as ppo_run
@@ -162,9 +162,19 @@ class TestRuns:
         with pytest.raises(TrainingError, match=r"--reward .*own.py:reward has changed since this run met it"):
             ppo_run.run(replace(config, hands=7, resume=True))
 
+    def test_a_reward_that_fails_is_found_before_the_folder_is_looked_at(self, tmp_path):
+        folder = RunFolder(tmp_path / "run")
+        folder.begin(CONFIG, {})
+        own = tmp_path / "own.py"
+        own.write_text("def reward(paid):\n    return paid.points[:-1]\n", encoding="utf-8")
+        for reward, told in ((f"{own}:reward", "3 finite numbers"), ("gold", "no reward is called 'gold'")):
+            with pytest.raises(RewardError, match=told):
+                ppo_run.run(replace(QUICK, out=folder.path, reward=reward))
+
     def test_a_reward_that_failed_at_once_may_be_mended(self, measured, tmp_path):
         own = tmp_path / "own.py"
-        body = f"    return paid.points / 4 if os.path.exists({str(own)!r} + 'c') else []\n"
+        trial = "len(paid) == 3"  # after which it fails
+        body = f"    return paid.points / 4 if {trial} or os.path.exists({str(own)!r} + 'c') else []\n"
         failing = f"import os\n\ndef reward(paid):\n{body}"
         own.write_text(failing, encoding="utf-8")
         config = replace(QUICK, hands=5, tables=5, critic_hands=0, out=tmp_path / "run", reward=f"{own}:reward")

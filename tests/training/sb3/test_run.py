@@ -262,6 +262,10 @@ class TestWrongInput:
         assert ways[command]() == 2
         assert "cannot be written" in capsys.readouterr().err
 
+    def test_a_reward_that_there_is_not_is_said_before_a_run_that_there_is(self, whole, capsys):
+        assert train(whole, "--reward", "gold") == 2
+        assert "no reward is called 'gold'" in capsys.readouterr().err
+
     @pytest.mark.parametrize("command", ["train-sb3", "train"])
     def test_a_run_of_another_kind_is_said_in_words(self, command, tmp_path, capsys):
         configs = {"train-sb3": TrainSb3Config(variant="hebei"), "train": TrainConfig(variant="hebei")}

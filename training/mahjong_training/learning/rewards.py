@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import look_ahead
-from mahjong_env import Rules, View
+from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
 from mahjong_training.errors import RewardError
 from mahjong_training.evaluation.matches import sigma
@@ -194,6 +194,24 @@ def find_reward(reward: Any) -> Reward:
     if not callable(getattr(found, "potential", len)):
         raise RewardError(f"the potential of a reward is a function of a view; that of {found!r} is something else")
     return found
+
+
+def try_reward(reward: Any, rules: Rules, match_hands: int = 1) -> None:
+    """Find a reward and ask for it once, so that one that cannot work fails before anything is played.
+
+    Args:
+        reward: see `find_reward`.
+        rules: what is to be played.
+        match_hands: the hands of a match; 1 for single hands.
+
+    Raises:
+        RewardError: there is no such reward, or it does not return what it should.
+    """
+    found, people = find_reward(reward), rules.people
+    totals, person = np.zeros((people, people), np.int64), np.arange(people)
+    of_match = {} if match_hands == 1 else {"before": totals, "hands_to_come": np.full(people, match_hands - 1)}
+    pay(found, Paid(rules, totals[0], totals, person, person == 0, **of_match))
+    potential(found, make_engine(rules, people, seed=0, auto_reset=True).view())
 
 
 def _binding(function: Callable[..., Any]) -> Callable[..., Reward]:

@@ -16,6 +16,7 @@ from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, looks, ratio, weighted
@@ -23,7 +24,7 @@ from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import begin_to_measure, measure, sigma
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.base_run import BaseRun, run_or_resume
-from mahjong_training.learning.rewards import find_reward
+from mahjong_training.learning.rewards import find_reward, try_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, LearnerAgent, Trajectories, Weights, play_part
 from mahjong_training.runtime.executors import Executor, LocalExecutor, new_executor
@@ -108,6 +109,7 @@ class PpoRun(BaseRun[TrainConfig]):
             raise TrainingError("--opponent-odds says whom gates are played against; leave out --gate-against")
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
+        try_reward(config.reward, read_rules(config.variant, config.knobs), config.match_hands)
 
     def __init__(self, config: TrainConfig, folder: RunFolder) -> None:
         """Choose the teacher and build the networks; nothing is written.

@@ -18,12 +18,13 @@ from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device
 from mahjong_env import __version__
 from mahjong_env.records import RecordWriter
+from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.base_run import BaseRun, run_or_resume
-from mahjong_training.learning.rewards import find_reward
+from mahjong_training.learning.rewards import find_reward, try_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.limits import check_settings
 from mahjong_training.sb3.networks import TablePolicy, new_learner
@@ -70,6 +71,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
                 f"--total-steps {config.goal} is less than --tables {config.tables}: an update is at least one "
                 "decision of each table"
             )
+        try_reward(config.reward, read_rules(config.variant, config.knobs))
 
     def __init__(self, config: TrainSb3Config, folder: RunFolder) -> None:
         """Deal the tables and make the network; nothing is written.
