@@ -242,6 +242,42 @@ class TestAgentsFiles:
         file.write_text("from mahjong_agents import GreedyAgent as make\n", encoding="utf-8")
         assert self.differs(f"{file}:make", file)
 
+    @pytest.mark.parametrize(
+        "text", ["from kept_folder.core import act", "import kept_folder.core", "from kept_folder import core"]
+    )
+    def test_folders_beside_it_that_are_packages_without_saying_so(self, text, own):
+        (own / "kept_folder").mkdir()
+        (own / "kept_folder" / "core.py").write_text("from kept_distant import act\n", encoding="utf-8")
+        (own / "kept_distant.py").write_text("def act(self, view, rng): pass\n", encoding="utf-8")
+        (own / "kept_mine.py").write_text(
+            f"{text}\nfrom . import nothing\nfrom kept_beside import act", encoding="utf-8"
+        )
+        spec = f"{own / 'kept_mine.py'}:act"
+        before = named_digests(spec, HEBEI)
+        assert len(before) == 5  # without the stranger
+        for name in ("kept_distant.py", "kept_folder/core.py", "kept_beside.py"):
+            (own / name).write_text("1", encoding="utf-8")
+            assert before != (before := named_digests(spec, HEBEI)), name
+
+    def test_modules_that_are_not_loaded(self, own, monkeypatch):
+        """An agent's class may say that it belongs to another module: what the text names counts as well."""
+        monkeypatch.syspath_prepend(str(own))
+        (own / "kept_folder").mkdir()
+        (own / "kept_folder" / "core.py").write_text("", encoding="utf-8")
+        for spec, name in (
+            ("kept_mine:Mine", "kept_further.py"),
+            ("kept_folder.core:make", "kept_folder/core.py"),
+            ("text:kept_mine:act", "kept_beside.py"),
+            (f"text:{own}/kept_mine.py:act", "kept_mine.py"),
+        ):
+            before = named_digests(spec, HEBEI)
+            assert "" not in before
+            (own / name).write_text("1", encoding="utf-8")
+            assert named_digests(spec, HEBEI) != before, spec
+        assert not [name for name in sys.modules if name.startswith("kept_")]
+        assert named_digests("kept_nowhere:Mine", HEBEI) == named_digests("sys:exit", HEBEI) == [""]
+        assert named_digests("mahjong_agents.greedy:GreedyAgent", HEBEI) == []
+
     @pytest.mark.parametrize("spec", ["policy:{}", "search?base=policy:{}", "search?base=reference&others=policy:{}"])
     def test_policies_wherever_they_are_named(self, spec, tmp_path):
         shutil.copy(Path(mahjong_agents.__file__).parent / "policy" / "weights" / "hebei.zip", tmp_path / "mine.zip")
@@ -269,8 +305,25 @@ class TestAgentsFiles:
         ]
         assert one == others[0] == others[1]
         assert len(one) == 1
-        for words in ("python3 -m bot bot.py", "python3 away.py", "./away bot.py"):
-            assert "" in named_digests(f"command:{words}", HEBEI)
+        for words in (
+            "python3 -m bot bot.py",
+            "python3 -Bm bot",
+            "python3 -Bmbot bot.py",
+            "python3 -cpass bot.py",
+            "python3 away.py",
+            "./away bot.py",
+            "bot bot.py",
+            "env python3 -m bot bot.py",
+            f"{shutil.which('nice')} python3 -m bot bot.py",
+            "'",
+            "",
+        ):
+            assert "" in named_digests(f"command:{words}", HEBEI), words
+        for words in ("java -jar bot", "deno run --allow-read bot", "python3 -u -O bot"):
+            assert len(named_digests(f"command:{words}", HEBEI)) == 1
+            assert "" not in named_digests(f"command:{words}", HEBEI)
+        (tmp_path / "run").mkdir()
+        assert "" in named_digests("command:python3 run bot.py", HEBEI)
         (tmp_path / "bot.py").write_text("1", encoding="utf-8")
         assert len(named_digests("command:./bot bot.py", HEBEI)) == 2
 
@@ -285,11 +338,13 @@ class TestAgentsFiles:
         assert agent_digests("isolated:greedy", make_agent("isolated:greedy"), HEBEI) == agent_digests(
             "greedy", make_agent("greedy"), HEBEI
         )
+        monkeypatch.syspath_prepend(str(own))
+        (own / "kept_maker.py").write_text("from mahjong_agents import GreedyAgent as make\n", encoding="utf-8")
+        assert self.differs("isolated:kept_maker:make", own / "kept_maker.py")
         (own / "kept_package").mkdir()
         mine = "from . import two\nclass Mine:\n    name = 'mine'\n    def act(self, view, rng): pass\n"
         for name, text in (("__init__", ""), ("one", mine), ("two", "")):
             (own / "kept_package" / f"{name}.py").write_text(text, encoding="utf-8")
-        monkeypatch.syspath_prepend(str(own))
         assert self.differs("isolated:kept_package.one:Mine", own / "kept_package" / "two.py")
 
     def test_numbers(self, tmp_path):

@@ -5,6 +5,7 @@ Kept results, the ledger of blind tests and the nodes of a cluster are compared 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
@@ -15,13 +16,15 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.machinery import all_suffixes
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from modulefinder import ModuleFinder
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final
+from warnings import catch_warnings
 
-from mahjong_agents import Agent, PolicyFileError
+from mahjong_agents import Agent, PolicyFileError, agent_names
 from mahjong_agents.control_variates import WEIGHTS_FILE
 from mahjong_agents.policy.critic import CRITICS_PATH
 from mahjong_agents.policy.file import SHIPPED, find_policy
@@ -40,8 +43,12 @@ CODE: Final = "code of mahjong_env"
 _CODE_FILES: Final = {".py", ".npz", ".json", ".zip"}
 _OTHERS: Final = ("numpy", "torch")
 """Packages whose versions may affect numerical results."""
-_INTERPRETER: Final = re.compile(r"(python|pypy|node|deno|bun|java|ruby|perl|lua|julia|Rscript|bash|sh)[\d.]*(\.exe)?")
+_INTERPRETER: Final = re.compile(
+    r"(python|pypy|py|node|deno|bun|java|ruby|perl|lua|julia|Rscript|bash|sh)[\d.]*(\.exe)?"
+)
 """Programs that run the file named after them."""
+_BEFORE_THE_FILE: Final = re.compile(r"run|-[^mce]|-jar|-cp|--\S+")
+"""Words that may stand between an interpreter and its file; not those that make Python run something else."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
@@ -110,7 +117,8 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
 
     For agents of this package, these are the class and the digests of the policies and numbers that it reads (among
     shipped policies, the one for these rules). For other agents, they are digests of the source: of the file and the
-    files beside it that it imports, or of the whole package that it belongs to.
+    files beside it that it imports, or of the whole package that it belongs to. What the text names is always among
+    them, as an isolated agent tells by itself which class it has.
 
     Args:
         spec: the text that the agent is made from.
@@ -134,7 +142,8 @@ def replaced(known: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]
 def named_digests(spec: str, rules: Rules) -> list[str]:
     """Return the digests of the files that the text of an agent names, without loading any of them.
 
-    They are included in those of `agent_digests`.
+    They are included in those of `agent_digests`. A digest is "" if there is no such file, or if the text does not say
+    what plays, as in ``command:python -m bot``.
     """
     return _digests(_named(spec, rules))
 
@@ -147,16 +156,8 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
         return
     name, _, place = (part.strip() for part in address.partition(":"))
     if KIND.is_command(name):
-        words = shlex.split(place)
-        files = [word for word in words[1:] if os.path.isfile(word)]
-        if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # an interpreter, different on every machine
-            if not files or {"-m", "-c"} & {*words}:
-                yield Path()  # `python -m bot` names no file, so that what plays has no digest
-        else:
-            files.insert(0, (words and shutil.which(words[0])) or "")
-        for file in files:
-            yield from _source(Path(file)) if file.endswith(".py") else [Path(file)]
-    if name == "policy" and place:
+        yield from _of_a_command(place)
+    elif name == "policy" and place:
         with suppress(PolicyFileError):
             yield find_policy(place)
     elif name in ("policy", "search"):
@@ -165,16 +166,58 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
             yield from (CRITICS_PATH, COUNTS_PATH, WEIGHTS_FILE)
     elif name in ("value", "folding"):
         yield NUMBERS_PATH if name == "value" else FOLDING_PATH
+    elif name in agent_names():  # such as text:file.py:function
+        yield from _named(place, rules)
     elif match := _SOURCE.fullmatch(address.strip()):
-        yield from _source(Path(match["file"])) if match["file"] else _source_of(match["module"])
+        yield from _source(Path(match["file"])) if match["file"] else _source_named(match["module"])
     yield from (Path(file) for file in (address, place) if os.path.isfile(file))
     for option in options.values():
         yield from _named(option, rules)
 
 
+def _of_a_command(command: str) -> Iterator[Path]:
+    """Yield the files that a command names, and `Path()`, which has no digest, if what plays is not among them.
+
+    What plays is either a program of somebody's own, named by its path, or the file behind an interpreter. A program
+    that the system finds by its name alone, such as ``env``, might run anything.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quotation that does not end
+        words = []
+    if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # it is another one on every machine, and has no digest
+        words = [*dropwhile(lambda word: _BEFORE_THE_FILE.fullmatch(word) and not os.path.exists(word), words[1:])]
+    elif words:
+        program, by_name = (shutil.which(name) or "" for name in (words[0], Path(words[0]).name))
+        if os.path.realpath(program) == os.path.realpath(by_name):
+            yield Path()
+        words[0] = program
+    if not words or not os.path.isfile(words[0]):
+        yield Path()
+    for number, word in enumerate(words):
+        if os.path.isfile(word):
+            yield Path(word)
+            if not number or word.endswith(".py"):
+                yield from _source(Path(word))
+
+
 def _source_of(module: str) -> list[Path]:
     file = getattr(sys.modules.get(module), "__file__", None)
     return [] if file is None or module.partition(".")[0] in OURS else _source(Path(file))
+
+
+def _source_named(module: str) -> list[Path]:
+    """Return the files of a module, or of the whole package that it belongs to; the module is not loaded."""
+    top = module.partition(".")[0]
+    if top in OURS:
+        return []
+    try:
+        spec = find_spec(top)
+    except ValueError:  # __main__
+        spec = None
+    if spec and spec.submodule_search_locations:
+        return sorted(file for folder in spec.submodule_search_locations for file in Path(folder).rglob("*.py"))
+    return _source(Path(spec.origin)) if spec and spec.has_location and spec.origin else [Path()]
 
 
 def _source(file: Path) -> list[Path]:
@@ -183,12 +226,30 @@ def _source(file: Path) -> list[Path]:
     packages = [folder for folder in file.parents if (folder / "__init__.py").is_file()]
     if packages:
         return sorted(packages[-1].rglob("*.py"))
-    finder = ModuleFinder(path=[str(file.parent)], excludes=list(OURS))
-    try:
-        finder.run_script(str(file))
-    except Exception:  # a file that cannot be read or compiled imports nothing
-        return [file]
-    return sorted({Path(found) for module in finder.modules.values() if (found := getattr(module, "__file__", None))})
+    found, todo = {file}, [file]
+    while todo:
+        beside = {one for name in _imported(todo.pop()) for one in _beside(file.parent, name) if one.is_file()} - found
+        found |= beside
+        todo += beside
+    return sorted(found)
+
+
+def _beside(folder: Path, name: str) -> Iterator[Path]:
+    """Yield the files in a folder that importing this name might load; of packages all, with an __init__.py or not."""
+    yield from (folder / f"{name}{suffix}" for suffix in all_suffixes())
+    yield from (folder / name).rglob("*.py")
+
+
+def _imported(file: Path) -> set[str]:
+    """Return the names of the modules and packages that a file imports; none if it is not a file of Python."""
+    names: set[str] = set()
+    with suppress(Exception), catch_warnings(action="ignore"):  # what cannot be read or parsed imports nothing
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                names |= {one.name for one in node.names}
+    return {name.partition(".")[0] for name in names} - {*OURS}
 
 
 def _digests(files: Iterable[Path]) -> list[str]:
