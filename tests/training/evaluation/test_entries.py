@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from mahjong_training.evaluation import entries, matches
 from mahjong_training.evaluation.entries import commitment_of, digest_of, sealed, seed_of
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.standing import END, START
+from mahjong_training.runtime.digests import named_digests
 
 AGENT_FILE = """
 class Mine:
@@ -73,10 +76,11 @@ def test_an_entry_says_what_was_played_and_is_checked(entry, tmp_path, capsys):
         deal for one in entry["contests"] for block in one["blocks"] for deal in range(block["first"], block["last"])
     ]
     assert dealt == list(range(64))  # each of them once, so that nothing of it can be remembered
-    assert check(entry, tmp_path / "e.json", "--sample", "2") == 0
-    told = capsys.readouterr().out
-    assert "2 of 5 blocks were played again, and came out the same" in told
-    assert "mine (" in told
+    assert check(entry, tmp_path / "e.json", "--sample", "2", "--agent", entry["agent"]) == 0
+    told = capsys.readouterr()
+    assert "2 of 5 blocks were played again, and came out the same" in told.out
+    assert "mine (" in told.out
+    assert "part 1 of 2, Hebei: " in told.err  # in a log file, too, although that is no terminal
 
 
 def test_the_seed_follows_all_that_its_maker_chooses_and_the_beacon(entry):
@@ -108,7 +112,7 @@ def test_numbers_may_differ_in_their_last_bits(entry, tmp_path):
     elsewhere = json.loads(json.dumps(entry))
     elsewhere["mixed"]["low"] *= 1 + 1e-14
     assert elsewhere != entry
-    assert check(elsewhere | {"digest": digest_of(elsewhere)}, tmp_path / "e.json", "--sample", "1") == 0
+    assert check(elsewhere | {"digest": digest_of(elsewhere)}, tmp_path / "e.json") == 0
 
 
 def test_whatever_is_changed_is_found(entry, tmp_path, capsys):
@@ -129,9 +133,9 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
     for one in invented["contests"]:
         for block in one["blocks"]:
             block["points"] = [points + 1 for points in block["points"]]
-    invented |= json.loads(plain_json(entries.strength(rules("hebei"), invented["contests"])))
+    invented |= json.loads(plain_json(entries.strength(invented["sigma"], invented["contests"])))
     invented["digest"] = digest_of(invented)
-    assert check(invented, tmp_path / "e.json", "--sample", "1") == 2
+    assert check(invented, tmp_path / "e.json", "--sample", "1", "--agent", entry["agent"]) == 2
     assert "was played again with another result" in capsys.readouterr().err
 
 
@@ -139,7 +143,7 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
 def test_deals_that_were_left_out_or_played_twice_are_found(blocks, entry, tmp_path, capsys):
     chosen = json.loads(json.dumps(entry))
     chosen["contests"][0]["blocks"] = [entry["contests"][0]["blocks"][number] for number in blocks]
-    chosen |= json.loads(plain_json(entries.strength(rules("hebei"), chosen["contests"])))
+    chosen |= json.loads(plain_json(entries.strength(chosen["sigma"], chosen["contests"])))
     chosen["digest"] = digest_of(chosen)
     assert check(chosen, tmp_path / "e.json") == 2
     assert "it does not have all blocks of deals that are played for an entry, each once" in capsys.readouterr().err
@@ -150,36 +154,70 @@ def test_luck_that_was_invented_is_found_by_playing_again(entry, tmp_path, capsy
     for one in lucky["contests"]:
         for block in one["blocks"]:
             block["with_luck"] = [0] * len(block["with_luck"])
-    lucky |= json.loads(plain_json(entries.strength(rules("hebei"), lucky["contests"])))
+    lucky |= json.loads(plain_json(entries.strength(lucky["sigma"], lucky["contests"])))
     lucky["digest"] = digest_of(lucky)
-    assert check(lucky, tmp_path / "e.json", "--sample", "1") == 2
+    assert check(lucky, tmp_path / "e.json", "--sample", "1", "--agent", entry["agent"]) == 2
     assert "was played again with another result" in capsys.readouterr().err
 
 
-def test_a_program_runs_only_if_its_name_is_given(entry, tmp_path, capsys):
-    stranger = sealed_again(entry | {"agent": f"isolated:command:touch {tmp_path / 'made'}"})
-    assert check(stranger, tmp_path / "e.json") == 0
-    assert "its agent is a program, which is run only if --agent names it" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "isolated:command:touch {}/made",
+        "cProfile:run?statement=__import__('os').mkdir('{}/made')",
+        "tools/fingerprints.py:os.mkdir?path={}/made",
+        "{}/mine.py:Mine",
+        "elsewhere.mine:Mine",
+        "policy:{}/mine.zip",
+        "policy:hebei?network=mine.py:Mine",
+        "search?base=mine:Mine",
+        "sb3?place=1",
+        "value?numbers=1",
+        " greedy",
+        "isolated:isolated:greedy",
+    ],
+)
+def test_what_its_maker_wrote_is_run_only_if_it_is_named(agent, entry, tmp_path, capsys):
+    """Whatever else an entry says, even with the digests of files that everybody has."""
+    (tmp_path / "mine.py").write_text("import pathlib\n(pathlib.Path(__file__).parent / 'made').mkdir()", "utf-8")
+    shutil.copy(Path(entries.SHIPPED) / "hebei.zip", tmp_path / "mine.zip")
+    agent = agent.format(tmp_path)
+    digests = [*filter(None, named_digests(agent, rules("hebei")))]
+    assert check(sealed_again(entry | {"agent": agent, "digests": digests or ["0"]}), tmp_path / "e.json") == 0
+    told = f"it would run code of its maker; if you trust it, name it with --agent {shlex.quote(agent)}\n"
+    assert told in capsys.readouterr().out
     assert not (tmp_path / "made").exists()
-    # Nor does a file that is another one than the entry's, which says so by its digest.
+
+
+@pytest.mark.parametrize("agent", ["greedy", "isolated:policy:hebei?sample=false", "search?rollouts=8&clear=0.5"])
+def test_agents_of_this_package_are_played_without_being_named(agent, entry, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
+    assert check(sealed_again(entry | {"agent": agent}), tmp_path / "e.json") == 2
+    assert "is not the agent of this entry" in capsys.readouterr().err
+
+
+def test_a_file_is_compared_before_it_is_run(entry, tmp_path, capsys):
     (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'made')!r}, 'w')", encoding="utf-8")
     assert check(entry, tmp_path / "e.json", "--agent", f"{tmp_path}/mine.py:Mine") == 2
     assert "is not the agent of this entry" in capsys.readouterr().err
     assert not (tmp_path / "made").exists()
-
-
-def test_without_the_agent_the_arithmetic_is_checked(entry, tmp_path, capsys):
-    away = sealed_again(entry | {"agent": "elsewhere.mine:Mine"})
-    assert check(away, tmp_path / "e.json") == 0
-    told = capsys.readouterr().out
-    assert "its numbers from its deals\nits agent is not at hand: nothing was played again\n" in told
+    assert check(entry, tmp_path / "e.json", "--agent", f"{tmp_path}/away.py:Mine") == 2
+    assert "its files cannot all be read" in capsys.readouterr().err
 
 
 def test_a_program_has_its_file_in_its_text(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     words = ("--variant", "hebei", "--agent", f"command:{sys.executable} -m bot", "--name", "mine")
     assert main(["leaderboard", "submit", *words, "--out", str(tmp_path)]) == 2
-    assert "its files cannot be read" in capsys.readouterr().err
+    assert "its files cannot all be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("beacon", ["a\nb", "a\tb", "a\udcff"], ids=ascii)
+def test_a_beacon_is_a_line_of_text_before_anything_is_played(beacon, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
+    words = ("--variant", "hebei", "--agent", "greedy", "--name", "mine", "--beacon", beacon)
+    assert main(["leaderboard", "submit", *words, "--out", str(tmp_path)]) == 2
+    assert "error: beacon must be a line of text, not 'a" in capsys.readouterr().err
 
 
 def test_another_agent_is_not_that_of_the_entry(entry, tmp_path, capsys, monkeypatch):
@@ -193,8 +231,9 @@ def test_a_field_with_somebody_else_is_named(entry, tmp_path, capsys, monkeypatc
     """An honest entry is none the worse for it that a policy has been replaced since."""
     monkeypatch.setattr(matches, "play_block", lambda *_: pytest.fail("has begun to play"))
     former = entry | {"field": entry["field"] | {"random": ["0"]}}
-    assert check(former | {"digest": digest_of(former)}, tmp_path / "e.json") == 2
-    assert "random of its field is another agent here; check it with the mahjong_env" in capsys.readouterr().err
+    words = (tmp_path / "e.json", "--agent", entry["agent"])
+    assert check(former | {"digest": digest_of(former)}, *words) == 2
+    assert "it was made with another random; check it with the mahjong_env that wrote it" in capsys.readouterr().err
 
 
 def test_newcomers_are_sealed():
@@ -210,19 +249,111 @@ def test_an_entry_is_written_once(folder, capsys):
 
 
 def test_what_is_no_entry_is_named(tmp_path, capsys):
-    assert check({"format": 1}, tmp_path / "e.json") == 2
-    assert "cannot be read as an entry" in capsys.readouterr().err
+    for what, told in (({"format": 1}, "an entry of format 1; this version reads format 4"), ([], "cannot be read")):
+        assert check(what, tmp_path / "e.json") == 2
+        assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"deals": "32"}, {"deals": 10**30}, {"name": "mine |"}, {"agent": 1}, {"date": "a\nb"}, {"contests": []}],
+    [
+        {"deals": "32"},
+        {"deals": 10**30},
+        {"deals": 32.0},
+        {"name": "mine |"},
+        {"name": ["my", "agent"]},
+        {"agent": 1},
+        {"date": "a\nb"},
+        {"date": "9999 <!-- end of leaderboard -->"},
+        {"contests": []},
+        {"contests": None},
+        {"contests": [None] * 4},
+        {"digests": []},
+        {"digests": {"0": 1}},
+        {"field": {}},
+        {"beacon": ""},
+        {"beacon": " "},
+        {"beacon": None},
+        {"beacon": 0},
+        {"beacon": []},
+        {"beacon_was_given": 1},
+        {"version": False},
+        {"sigma": 0},
+        {"sigma": True},
+        {"points": {"mean": "0", "low": 0, "high": 0}},
+    ],
     ids=str,
 )
 def test_what_is_of_another_kind_is_named(change, entry, tmp_path, capsys):
     changed = entry | change
     assert check(sealed_again(changed), tmp_path / "e.json") == 2
     assert f"error: {tmp_path / 'e.json'}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["seed", "commitment", "beacon", "sigma"])
+def test_what_is_missing_is_named(name, entry, tmp_path, capsys):
+    del entry[name]
+    assert check(entry | {"digest": digest_of(entry)}, tmp_path / "e.json") == 2
+    assert f"e.json: it has no {name}" in capsys.readouterr().err
+
+
+def test_a_seed_is_an_integer(entry, tmp_path, capsys):
+    changed = entry | {"seed": float(entry["seed"])}
+    assert check(changed | {"digest": digest_of(changed)}, tmp_path / "e.json") == 2
+    assert "seed must be an integer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("points", ["1.0", True, None, 1e30, 10**30, float("inf"), float("nan"), [1]], ids=str)
+@pytest.mark.parametrize("name", ["points", "with_luck"])
+def test_points_are_numbers(name, points, entry, tmp_path, capsys):
+    entry["contests"][0]["blocks"][0][name][0] = points
+    assert check(sealed_again(entry), tmp_path / "e.json") == 2
+    assert "the points of a deal must be a number" in capsys.readouterr().err
+
+
+def test_blocks_have_one_size(entry, tmp_path, capsys):
+    """Moving a deal to the block before makes none that could be played again."""
+    one, other = entry["contests"][0]["blocks"]
+    for name in ("points", "with_luck"):
+        one[name].append(other[name].pop(0))
+    one["last"] += 1
+    other["first"] += 1
+    entry |= json.loads(plain_json(entries.strength(entry["sigma"], entry["contests"])))
+    assert check(sealed_again(entry), tmp_path / "e.json") == 2
+    assert "it does not have all blocks of deals" in capsys.readouterr().err
+
+
+def with_page_of(folder, *changed):
+    for number, entry in enumerate(changed):
+        (folder / f"{number}.json").write_text(plain_json(sealed_again(entry)), encoding="utf-8")
+    return entries.page(PageConfig(entries=folder))
+
+
+def test_texts_of_an_entry_stay_in_their_cell(entry, tmp_path, monkeypatch):
+    monkeypatch.setattr(entries, "LEAST", 32)
+    text = with_page_of(tmp_path, entry | {"agent": f"command:./bot `|` {END} <img>"})
+    assert "`command:./bot '\\|' &lt;!-- end of leaderboard --&gt; &lt;img&gt;`" in text
+    assert END not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "told"), [({}, "commitment"), ({"name": "yours"}, "commitment"), ({"agent": "greedy"}, "name")]
+)
+def test_one_version_is_one_entry(change, told, entry, tmp_path):
+    with pytest.raises(TrainingError, match=rf"1\.json: it has the {told} of \S*0\.json, but one version of an agent"):
+        with_page_of(tmp_path, entry, entry | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"), [({"version": -1}, "version -1 of the rules"), ({"sigma": 5.0}, "another sigma")]
+)
+def test_an_entry_by_other_rules_stays_and_is_marked(change, told, entry, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(entries, "LEAST", 32)
+    former = entry | change
+    former |= json.loads(plain_json(entries.strength(former["sigma"], former["contests"])))
+    assert f"| with {told} | 32 |" in with_page_of(tmp_path, former)
+    assert check(sealed_again(former), tmp_path / "e.json", "--agent", entry["agent"]) == 2
+    assert f"it was made with {told}; check it with the mahjong_env that wrote it" in capsys.readouterr().err
 
 
 def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch, capsys):

@@ -11,12 +11,15 @@ who has the agent can play any block again.
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +27,8 @@ import numpy as np
 
 from mahjong_agents import Agent, RandomAgent, make_agent, reference_agent
 from mahjong_agents.control_variates import UNIT
-from mahjong_env import AgentError, Rules, __version__
-from mahjong_env.environments.agents import KIND
+from mahjong_agents.policy.file import SHIPPED
+from mahjong_env import Rules, __version__
 from mahjong_env.environments.isolated import PREFIX
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
@@ -47,12 +50,19 @@ POOL: Final = ("reference", "folding?caution=2", "value", "policy")
 """The field of opponents: an entry meets copies of the first one, and mixed tables with three (or two) of them."""
 LEAST: Final = 2000
 """The number of deals of each kind that an entry needs to be shown in the table."""
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _BLOCK: Final = 25
 """The number of deals in a block, the smallest unit that can be played again."""
 _COMMITTED: Final = ("agent", "digests", "variant", "version", "knobs", "deals")
 _NOT_WHOLE: Final = "it does not have all blocks of deals that are played for an entry, each once"
 _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
+_OURS: Final = frozenset(
+    ["random", "closed-greedy", "greedy", "reference", "folding", "plan-value", "value", "policy", "search"]
+    + [f"policy:{file.stem}" for file in SHIPPED.glob("*.zip")]
+)
+"""Agents of this package that read nothing but its own files, if their options are plain numbers."""
+_PLAIN_OPTIONS: Final = re.compile(r"((?!numbers=)\w+=(-?[\d.]+|true|false|none)(&|$))*")  # numbers= of value is a file
+_MOST_POINTS: Final = 1e9
 
 
 def submit(config: SubmitConfig) -> dict[str, Any]:
@@ -68,13 +78,12 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     if out.exists():
         raise TrainingError(f"{out}: there is an entry of this name; if the agent has changed, give it another --name")
     spec = sealed(config.agent)
-    unknown = TrainingError(f"{config.agent}: its files cannot be read, so that nobody can check which agent played")
     if "" in named_digests(spec, rules):
-        raise unknown
+        raise _unreadable(config.agent)
     agents = {one: make_agent(one) for one in (spec, *POOL)}
     digests = agent_digests(spec, agents[spec], rules)
     if not digests or "" in digests:
-        raise unknown
+        raise _unreadable(config.agent)
     beacon = secrets.token_hex(16) if config.beacon is None else config.beacon
     entry: dict[str, Any] = {
         "format": _FORMAT,
@@ -85,10 +94,12 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
         "variant": rules.name,
         "knobs": list(config.knobs),
         **provenance(rules),
+        "sigma": sigma(rules),
         "beacon": beacon,
         "beacon_was_given": config.beacon is not None,
         "deals": config.deals,
     }
+    _check_values(entry)
     entry["commitment"] = commitment_of(entry)
     print(f"commitment: {entry['commitment']}", flush=True)
     if config.commit:
@@ -99,10 +110,10 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     with alone_in(config.out):
         kept = config.out / f".{_file_name(config)}" if config.beacon is not None else None
         said = f"finished parts are kept in {kept}: run the same command again to resume" if kept else ""
-        with saying_what_is_kept(lambda: said) as progress:
+        with _telling(said) as progress:
             played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
             entry["contests"] = [described(one, parts) for one, parts in played]
-        entry |= strength(rules, entry["contests"])
+        entry |= strength(entry["sigma"], entry["contests"])
         entry["digest"] = digest_of(entry)
         write_text(out, plain_json(entry) + "\n")
     print(f"{said_of(rules, entry)}\nwritten: {out}, digest {entry['digest']}")
@@ -110,38 +121,40 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
 
 
 def check(config: CheckEntryConfig) -> dict[str, Any]:
-    """Check an entry, play some of its blocks again if the agent is available, and print the result.
+    """Check an entry, play some of its blocks again, and print the result.
 
-    A program that an entry names is run only if --agent names it as well, as the entry may be a stranger's.
+    An entry may be a stranger's. Unless --agent names its agent, only agents of this package are played; see `is_ours`.
 
     Raises:
-        TrainingError: something in the entry is not as it says.
+        TrainingError: something in the entry is not as it says, or --agent names another agent.
     """
     check_settings(config)
     rules, entry = read_entry(config.entry)
     print(f"{said_of(rules, entry)}\nits seed follows from its digest and its beacon, its numbers from its deals")
-    if config.agent is None and any(KIND.is_command(name) for name in re.findall(r"([\w-]+):", entry["agent"])):
-        print("its agent is a program, which is run only if --agent names it: nothing was played again")
+    agent = entry["agent"] if config.agent is None else config.agent
+    if config.agent is None and not is_ours(agent):
+        print(
+            "its agent was not played again: it would run code of its maker; if you trust it, name it with "
+            f"--agent {shlex.quote(agent)}"
+        )
         return entry
-    spec = sealed(config.agent or entry["agent"])
-    if not set(found := named_digests(spec, rules)) <= set(entry["digests"]):  # before any of its code runs
-        raise _another(config, entry, found)
-    try:
-        agents = {one: make_agent(one) for one in (spec, *POOL)}
-    except AgentError as error:
-        if config.agent is not None:
-            raise
-        print(f"its agent is not at hand: nothing was played again\n{error}")
-        return entry
+    spec = sealed(agent)
+    if "" in (found := named_digests(spec, rules)):
+        raise _unreadable(agent)
+    if not set(found) <= set(entry["digests"]):  # before any of its code runs
+        raise _another(agent, found)
+    agents = {one: make_agent(one) for one in (spec, *POOL)}
     if (found := agent_digests(spec, agents[spec], rules)) != entry["digests"]:
-        raise _another(config, entry, found)
-    if former := replaced(entry["field"], field_of(agents, rules)):
+        raise _another(agent, found)
+    if changes := _changes(rules, entry, field_of(agents, rules)):
         raise TrainingError(
-            f"{config.entry}: {', '.join(former)} of its field is another agent here; check it with the "
-            f"mahjong_env that wrote it ({entry['mahjong_env']}, {entry['date']})"
+            f"{config.entry}: it was made with {', '.join(changes)}; check it with the mahjong_env that wrote it "
+            f"({entry['mahjong_env']}, {entry['date']})"
         )
     every = contests_of(rules, agents, spec, entry["deals"])
-    if [len(one.blocks) for one in every] != [len(one["blocks"]) for one in entry["contests"]]:
+    if [[block.last for block in one.blocks] for one in every] != [
+        [block["last"] for block in one["blocks"]] for one in entry["contests"]
+    ]:
         raise TrainingError(f"{config.entry}: {_NOT_WHOLE}")
     places = [(number, block) for number, one in enumerate(every) for block in range(len(one.blocks))]
     chosen = np.random.default_rng().permutation(len(places))[: config.sample]
@@ -149,7 +162,9 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
         every[number]._replace(blocks=(every[number].blocks[block],))
         for number, block in (places[at] for at in sorted(chosen))
     ]
-    for at, (one, parts) in zip(sorted(chosen), play_contests(again, agents, config, entry["seed"]), strict=True):
+    with _telling("") as progress:
+        played = list(play_contests(again, agents, config, entry["seed"], progress=progress))
+    for at, (one, parts) in zip(sorted(chosen), played, strict=True):
         number, block = places[at]
         (there,), kept = described(one, parts)["blocks"], entry["contests"][number]["blocks"][block]
         if there["digest"] != kept["digest"] or not all(
@@ -163,9 +178,36 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     return entry
 
 
-def _another(config: CheckEntryConfig, entry: Mapping[str, Any], found: Sequence[str]) -> TrainingError:
-    who = config.agent or entry["agent"]
-    return TrainingError(f"{who} is not the agent of this entry: its digests are {', '.join(found)}")
+def _another(agent: str, found: Sequence[str]) -> TrainingError:
+    return TrainingError(f"{agent} is not the agent of this entry: its digests are {', '.join(found)}")
+
+
+def _unreadable(agent: str) -> TrainingError:
+    return TrainingError(
+        f"{agent}: its files cannot all be read, so that nobody can check which agent played; name a class as "
+        "file.py:Class, and a program as ./bot, or with its file right after the interpreter, as python bot.py"
+    )
+
+
+def is_ours(agent: str) -> bool:
+    """Return whether a text names an agent of this package, and nothing that would be loaded from anywhere else."""
+    address, _, options = agent.removeprefix(PREFIX).partition("?")
+    return address in _OURS and bool(_PLAIN_OPTIONS.fullmatch(options))
+
+
+@contextmanager
+def _telling(kept: str) -> Iterator[Callable[[str], object]]:
+    """Yield a function that shows the progress of a game: on a terminal in one line, elsewhere as lines of a log."""
+    with saying_what_is_kept(lambda: kept) as progress:
+        yield progress if sys.stderr.isatty() else lambda line: print(line, file=sys.stderr, flush=True)
+
+
+def _changes(rules: Rules, entry: Mapping[str, Any], field: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what has changed since an entry was made: the version of its rules, their sigma, agents of its field."""
+    found = [f"another {one}" for one in replaced(entry["field"], field)]
+    if entry["version"] != rules.version:
+        return [f"version {entry['version']} of the rules", *found]
+    return found if np.isclose(entry["sigma"], sigma(rules), rtol=1e-9) else ["another sigma", *found]
 
 
 def field_of(agents: Mapping[str, Agent], rules: Rules) -> dict[str, list[str]]:
@@ -180,24 +222,26 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
         The rules, and everything in the entry.
 
     Raises:
-        TrainingError: these do not follow, deals are missing or there twice, or the file is not an entry.
+        TrainingError: these do not follow, a value cannot be, deals are missing or there twice, or the file is not an
+            entry.
     """
     try:
         entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        _check_name(entry["name"])
+        if (written := entry.get("format")) != _FORMAT:
+            raise TrainingError(f"an entry of format {written!r}; this version reads format {_FORMAT}")
+        if missing := [name for name in (*_VALUES, "commitment", "digest") if name not in entry]:
+            raise TrainingError(f"it has no {', '.join(missing)}")
+        _check_values(entry)
         rules, deals = read_rules(entry["variant"], entry["knobs"]), entry["deals"]
-        asked: dict[str, Any] = {"format": _FORMAT, "digest": digest_of(entry)}
-        asked |= {"commitment": commitment_of(entry), "seed": seed_of(entry), "version": rules.version}
-        is_whole = type(deals) is int and deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
+        asked = {"digest": digest_of(entry), "commitment": commitment_of(entry), "seed": seed_of(entry)}
+        is_whole = deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
         wrong = [name for name, value in asked.items() if entry[name] != value]
         if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
-            found = strength(rules, entry["contests"])
+            found = strength(entry["sigma"], entry["contests"])
             wrong += [name for name, one in found.items() if not _is_alike(estimate(entry[name]), Estimate(**one))]
-        texts = [entry[name] for name in ("agent", "date", "mahjong_env", *(["beacon"] if entry["beacon"] else []))]
-        texts += [*entry["digests"], *chain.from_iterable(entry["field"][one] for one in POOL)]
-        if not all(isinstance(text, str) and text.isprintable() for text in texts):
-            raise ValueError("a value that must be a line of text is something else")
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
+    except TrainingError as error:
+        raise TrainingError(f"{path}: {error}") from error
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise TrainingError(f"{path}: cannot be read as an entry ({error!r})") from error
     if wrong:
         raise TrainingError(f"{path}: not what follows from the rest of the entry: {', '.join(wrong)}")
@@ -212,21 +256,79 @@ def _is_alike(one: Estimate, other: Estimate) -> bool:
 
 
 def _is_whole(rules: Rules, contests: Sequence[Mapping[str, Any]], deals: int) -> bool:
-    """Return whether these are the contests of an entry, with each of its deals once and in order."""
+    """Return whether these are the contests of an entry, with each of its deals once, in order, and in equal blocks.
+
+    Raises:
+        TrainingError: what was found for a deal or a block is of another kind.
+    """
     anybody = RandomAgent()
     every = contests_of(rules, {"newcomer": anybody} | dict.fromkeys(POOL, anybody), "newcomer", deals)
     if [list(one.agents[1:]) for one in every] != [one["against"] for one in contests]:
         return False
     for one, kept in zip(every, contests, strict=True):
-        first = one.blocks[0].first
-        for block in kept["blocks"]:
-            size = len(block["points"])
-            if (block["first"], block["last"]) != (first, first + size) or len(block["with_luck"]) != size or not size:
-                return False
-            first += size
-        if first != one.blocks[-1].last:
+        first, last, blocks = one.blocks[0].first, one.blocks[-1].last, kept["blocks"]
+        size = min(len(blocks[0]["points"]), _BLOCK) or 1  # slow agents have smaller ones
+        grid = [(start, min(start + size, last)) for start in range(first, last, size)]
+        if [(block["first"], block["last"]) for block in blocks] != grid:
             return False
+        for (start, end), block in zip(grid, blocks, strict=True):
+            if not len(block["points"]) == len(block["with_luck"]) == end - start:
+                return False
+            if not all(map(_is_number, (*block["points"], *block["with_luck"]))):
+                raise TrainingError("the points of a deal must be a number, from -1e9 to 1e9")
+            if not _is_line(block["digest"]):
+                raise TrainingError("the digest of a block must be a line of text")
     return True
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable() and bool(value.strip())
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and -_MOST_POINTS <= value <= _MOST_POINTS
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+def _are_lines(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_line, value))
+
+
+_NAME: Final = "letters, digits and -_. only (and not -_. alone)"
+_VALUES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "name": (lambda value: isinstance(value, str) and _is_name(value), _NAME),
+    "agent": (_is_line, "a line of text"),
+    "digests": (lambda value: _are_lines(value) and value != [], "a list of digests, at least one"),
+    "field": (
+        lambda value: isinstance(value, dict) and all(_are_lines(value.get(one)) for one in POOL),
+        "a list of digests for each opponent",
+    ),
+    "variant": (_is_line, "a line of text"),
+    "knobs": (_are_lines, "a list of lines of text"),
+    "date": (
+        lambda value: isinstance(value, str) and bool(re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII)),
+        "a date such as 2026-01-31",
+    ),
+    "mahjong_env": (_is_line, "a line of text"),
+    "version": (_is_integer, "an integer"),
+    "sigma": (lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "beacon": (_is_line, "a line of text"),
+    "beacon_was_given": (lambda value: isinstance(value, bool), "true or false"),
+    "deals": (_is_integer, "an integer"),
+    "seed": (_is_integer, "an integer"),
+    "contests": (lambda value: isinstance(value, list) and value != [], "a list of contests"),
+}
+"""For each value of an entry that is not computed from the others, whether it can be what it says, and in words."""
+
+
+def _check_values(entry: Mapping[str, Any]) -> None:
+    """Check the values of an entry, as far as it has them; a TrainingError names the first one that cannot be."""
+    for name, (is_valid, valid) in _VALUES.items():
+        if name in entry and not is_valid(entry[name]):
+            raise TrainingError(f"{name} must be {valid}, not {entry[name]!r}")
 
 
 def write_page(config: PageConfig) -> None:
@@ -241,22 +343,26 @@ def page(config: PageConfig) -> str:
     """Return the tables of the kept standings, followed by the table of qualifying entries, the newest first.
 
     Raises:
-        TrainingError: there are no standings, or an entry is not as it says; see `read_entry`.
+        TrainingError: there are no standings, an entry is not as it says (see `read_entry`), or two entries have the
+            same commitment, or the same name in a variant.
     """
     if not config.kept.is_file():
         raise TrainingError(f"{config.kept}: there are no standings")
     parts = [standing.page(Kept.read(config.kept).rows)]
-    rows = []
+    rows, known = [], dict[Any, Path]()
     for path in sorted(config.entries.glob("*.json")):
         rules, entry = read_entry(path)
+        for what, one in (("commitment", entry["commitment"]), ("name", (rules.name, entry["name"]))):
+            if (other := known.setdefault(one, path)) != path:
+                raise TrainingError(f"{path}: it has the {what} of {other}, but one version of an agent is one entry")
         if not entry["beacon_was_given"] or entry["deals"] < LEAST:
             print(f"{path}: not shown; the table takes entries with a given beacon and {LEAST:,} deals or more of each")
             continue
         points, at_mixed = (standing.cell(estimate(entry[name])) for name in ("points", "mixed"))
-        house = f" ({', '.join(entry['knobs'])})" if entry["knobs"] else ""
-        who = [_in_a_cell(entry["date"]), f"{entry['name']}: `{_in_a_cell(entry['agent'])}`", rules.title + house]
-        former = replaced(entry["field"], field_of({one: make_agent(one) for one in POOL}, rules))
-        field = f"with another {', '.join(former)}" if former else "that of today"
+        house = f" ({_in_a_cell(', '.join(entry['knobs']))})" if entry["knobs"] else ""
+        who = [entry["date"], f"{entry['name']}: `{_in_a_cell(entry['agent'])}`", rules.title + house]
+        changes = _changes(rules, entry, field_of({one: make_agent(one) for one in POOL}, rules))
+        field = f"with {', '.join(changes)}" if changes else "that of today"
         rows.append([*who, points, at_mixed, field, f"{entry['deals']:,}", f"`{entry['digest'][:16]}`"])
     head = ["date", "entry", "variant", f"against {_DUEL}", f"at {_MIXED}", "field", "deals of each", "digest"]
     if rows:
@@ -265,7 +371,7 @@ def page(config: PageConfig) -> str:
 
 
 def _in_a_cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("`", "'")
+    return html.escape(text, quote=False).replace("|", "\\|").replace("`", "'")
 
 
 def sealed(agent: str) -> str:
@@ -309,13 +415,13 @@ def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
     return {"against": list(contest.agents[1:]), "blocks": blocks}
 
 
-def strength(rules: Rules, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newcomer's sigma a hand, against copies of the reference agent and at mixed tables."""
+def strength(unit: float, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the newcomer's sigma a hand, of ``unit`` points, against copies of the reference and at mixed tables."""
     found = {}
     for name, of in (("points", contests[:1]), ("mixed", contests[1:])):
         for key, what in ((name, "points"), (f"{name}_with_luck", "with_luck")):
             by_deal = np.array([points for one in of for block in one["blocks"] for points in block[what]], np.float64)
-            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))).over(sigma(rules)))
+            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))).over(unit))
     return found
 
 
@@ -331,13 +437,13 @@ def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
     )
 
 
-def _check_name(name: str) -> None:
-    if not any(map(str.isalnum, name)) or not all(letter.isalnum() or letter in "-_." for letter in name):
-        raise TrainingError(f"--name may have letters, digits and -_. only (and not -_. alone), not {name!r}")
+def _is_name(name: str) -> bool:
+    return any(map(str.isalnum, name)) and all(letter.isalnum() or letter in "-_." for letter in name)
 
 
 def _file_name(config: SubmitConfig) -> str:
-    _check_name(config.name)
+    if not _is_name(config.name):
+        raise TrainingError(f"--name may have {_NAME}, not {config.name!r}")
     return f"{config.variant}-{config.name}"
 
 
