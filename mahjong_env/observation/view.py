@@ -160,7 +160,7 @@ class View:
         """Read from a copy of the games from now on; engines call this before their games move on."""
         ask = self.__dict__.get("_ask")
         if ask is not None:
-            self.__dict__["_ask"] = ask("kept")
+            self.__dict__["_ask"] = ask("kept") or ask
 
     def __len__(self) -> int:
         """Return the number of seats that look."""
@@ -318,7 +318,8 @@ def _sealed(seen: VisibleState, origin: Origin, *, is_kept: bool = False) -> Cal
             part = seen.take(rows), origin.take(rows)
             return View._asking(*part, is_kept=True) if is_kept else View.of(*part)
         if what == "kept":
-            return ask if is_kept else _sealed(seen.copy(), origin, is_kept=True)
+            # Not itself: a function that leads to itself would keep the games in memory until garbage is collected.
+            return None if is_kept else _sealed(seen.copy(), origin, is_kept=True)
         if what == "games":
             return origin.games_in(*rest)
         raise ViewError(f"a view does not tell its {what!r}")

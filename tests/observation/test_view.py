@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import types
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,25 @@ def test_what_nobody_asks_for_is_not_worked_out():
     assert "observation" not in vars(view)
     with pytest.raises(AttributeError, match="no attribute 'hands'"):
         view.hands  # noqa: B018
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["nothing asked", "asked"])
+def test_views_do_not_keep_engines_in_memory(looks):
+    """A cycle of references would keep them until garbage is collected: hundreds of MB in learning."""
+    gc.disable()
+    try:
+        engine = make_engine("hebei", 4, seed=1)
+        before, seen = weakref.ref(engine), engine.view()
+        if looks:
+            assert len(seen.take([0, 1]).hand) == 2
+        step(engine)
+        later = engine.view(seats=np.zeros(4, np.int64))
+        del engine
+        assert len(later) == len(seen) == 4
+        del seen, later
+        assert before() is None
+    finally:
+        gc.enable()
 
 
 def test_views_that_are_no_longer_used_are_forgotten():
