@@ -70,14 +70,24 @@ def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
     Raises:
         ActionError: a row has no True.
     """
+    check_asked(mask)
     n, width = mask.shape
     legal = np.flatnonzero(mask)
     count = np.bincount(legal // width, minlength=n)
-    if not count.all():
-        raise ActionError(f"row {int(count.argmin())} of the mask allows no action: nobody is to act there")
     first = count.cumsum() - count
     chosen: Int64Array = legal[first + (rng.random(n) * count).astype(np.int64)] % width
     return chosen
+
+
+def check_asked(mask: BoolArray) -> None:
+    """Check that every row of a mask [n, A] allows an action.
+
+    Raises:
+        ActionError: a row allows none.
+    """
+    allowed = np.asarray(mask.any(axis=1))
+    if not allowed.all():
+        raise ActionError(f"row {int(allowed.argmin())} of the mask allows no action: nobody is to act there")
 
 
 def agent_name(agent: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import mahjong_agents
 from mahjong_agents import make_agent
-from mahjong_env import AgentError, MahjongError, make_engine
+from mahjong_env import ActionError, AgentError, MahjongError, make_engine
 from mahjong_env.basics import plugins
 from mahjong_env.environments.agents import (
     ENTRY_POINTS,
@@ -280,3 +280,11 @@ def test_an_error_of_an_agent_itself_is_raised_with_a_note_that_names_it():
             ask(Fails(0), engine, games, rng, thoughts)
         note = f"the agent 'stubborn' was asked for 2 seats, the first of them in game 3, seat {engine.seat_to_act[3]}"
         assert raised.value.__notes__ == [note]
+
+
+@pytest.mark.parametrize("name", ["random", "value", "policy", "policy:hebei?sample=true"])
+def test_seats_that_are_not_asked_have_no_action(name):
+    engine = make_engine("hebei", 4, seed=1)
+    seen = engine.view(seats=(engine.seat_to_act + np.array([0, 0, 1, 0])) % 3)
+    with pytest.raises(ActionError, match="row 2 of the mask allows no action: nobody is to act there"):
+        make_agent(name).act(seen, np.random.default_rng(1))

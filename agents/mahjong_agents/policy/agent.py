@@ -15,6 +15,7 @@ from mahjong_agents.policy.file import PLANES, SHIPPED, TORCH, PolicyFile, find_
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import ActionNetwork, Network, draw, greatest_of_rows, log_probabilities
 from mahjong_env import VARIANTS, MahjongError, Rules, View
+from mahjong_env.environments.agents import check_asked
 
 
 class PolicyAgent:
@@ -78,6 +79,7 @@ class PolicyAgent:
 
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played, or its scores are NaN.
+            ActionError: a seat of the view is not to act.
         """
         return self.decide(view, rng)[0]
 
@@ -86,6 +88,7 @@ class PolicyAgent:
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.decide(view, rng) if shipped else (reference_agent(view.rules).act(view, rng), None)
+        check_asked(view.action_mask)
         inputs, scores = self._ask(self.network, view)
         return self._choose(inputs, scores, rng), inputs
 
@@ -94,6 +97,7 @@ class PolicyAgent:
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.explain(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
+        check_asked(view.action_mask)
         inputs, scores = self._ask(self.network, view)
         shares = np.exp(log_probabilities(scores, inputs.row))
         notes = annotate("probabilities", len(view), inputs.row, inputs.action, shares)

@@ -19,6 +19,7 @@ from mahjong_agents.value.plan_value import PlanValueAgent, check_margin, declin
 from mahjong_env import VARIANTS, AgentError, Rules, View
 from mahjong_env.basics.actions import WIN
 from mahjong_env.basics.files import read_arrays
+from mahjong_env.environments.agents import check_asked
 
 _ROWS: Final = 256
 """Rows that are evaluated together, few enough for their numbers to fit into the cache."""
@@ -62,7 +63,11 @@ class ValueAgent:
         self._numbers, self._margin = numbers, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose the action that is worth most; see `mahjong_agents.Agent.act`."""
+        """Choose the action that is worth most; see `mahjong_agents.Agent.act`.
+
+        Raises:
+            ActionError: a seat of the view is not to act.
+        """
         return self._play(view, rng, None)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
@@ -72,6 +77,7 @@ class ValueAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
         """Return [n] actions; fill in ``notes`` [n] if they are wanted."""
+        check_asked(view.action_mask)
         network = self._numbers
         if isinstance(network, str):
             network = read_network(Path(network), view.rules.name)
