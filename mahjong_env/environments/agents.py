@@ -70,24 +70,23 @@ def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
     Raises:
         ActionError: a row has no True.
     """
-    check_asked(mask)
     n, width = mask.shape
     legal = np.flatnonzero(mask)
     count = np.bincount(legal // width, minlength=n)
+    check_asked(count)
     first = count.cumsum() - count
     chosen: Int64Array = legal[first + (rng.random(n) * count).astype(np.int64)] % width
     return chosen
 
 
-def check_asked(mask: BoolArray) -> None:
-    """Check that every row of a mask [n, A] allows an action.
+def check_asked(legal: Int64Array) -> None:
+    """Check that every row of a mask allows an action, given how many it allows: [n].
 
     Raises:
         ActionError: a row allows none.
     """
-    allowed = np.asarray(mask.any(axis=1))
-    if not allowed.all():
-        raise ActionError(f"row {int(allowed.argmin())} of the mask allows no action: nobody is to act there")
+    if not legal.all():
+        raise ActionError(f"row {int(legal.argmin())} of the mask allows no action: nobody is to act there")
 
 
 def agent_name(agent: Any) -> str:

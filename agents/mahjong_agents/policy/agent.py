@@ -88,20 +88,19 @@ class PolicyAgent:
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.decide(view, rng) if shipped else (reference_agent(view.rules).act(view, rng), None)
-        check_asked(view.action_mask)
         inputs, scores = self._ask(self.network, view)
-        return self._choose(inputs, scores, rng), inputs
+        return self._choose(len(view), inputs, scores, rng), inputs
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
         """Choose as `act` does, and give the probabilities; see `mahjong_env.environments.agents.ExplainingAgent`."""
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.explain(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
-        check_asked(view.action_mask)
         inputs, scores = self._ask(self.network, view)
+        chosen = self._choose(len(view), inputs, scores, rng)
         shares = np.exp(log_probabilities(scores, inputs.row))
         notes = annotate("probabilities", len(view), inputs.row, inputs.action, shares)
-        return self._choose(inputs, scores, rng), notes
+        return chosen, notes
 
     def scores(self, view: View) -> NDArray[np.float64] | None:
         """Return [n, 109] the network's score of each action, -inf for illegal ones; None if there is no network."""
@@ -125,7 +124,10 @@ class PolicyAgent:
             raise PolicyFileError(f"policy {self.name} gives no numbers (NaN): its weights are too large, or damaged")
         return inputs, scores
 
-    def _choose(self, inputs: Inputs, scores: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _choose(
+        self, seats: int, inputs: Inputs, scores: NDArray[np.float32], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        check_asked(np.bincount(inputs.row, minlength=seats))
         best = draw(scores, inputs.row, rng) if self._sample else greatest_of_rows(scores, inputs.row)
         return inputs.action[best].astype(np.int64)
 

@@ -77,7 +77,8 @@ class ValueAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
         """Return [n] actions; fill in ``notes`` [n] if they are wanted."""
-        check_asked(view.action_mask)
+        legal = view.action_mask.sum(axis=1)
+        check_asked(legal)
         network = self._numbers
         if isinstance(network, str):
             network = read_network(Path(network), view.rules.name)
@@ -87,7 +88,7 @@ class ValueAgent:
         actions = reference_agent(view.rules).act(view, rng)
         decline_wins(view, actions)
         margin = network.margin if self._margin is None else self._margin
-        doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
+        doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (legal > 1))
         for start in range(0, len(doubtful), _ROWS):
             rows = doubtful[start : start + _ROWS]
             left = actions_but_wins(view, rows)
