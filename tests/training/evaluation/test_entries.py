@@ -17,7 +17,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import entries, matches
 from mahjong_training.evaluation.entries import commitment_of, digest_of, sealed, seed_of
 from mahjong_training.evaluation.estimates import plain_json
-from mahjong_training.evaluation.standing import END, START
+from mahjong_training.evaluation.standing import END, START, estimate
 from mahjong_training.runtime.digests import named_digests
 
 AGENT_FILE = """
@@ -133,7 +133,7 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
     for one in invented["contests"]:
         for block in one["blocks"]:
             block["points"] = [points + 1 for points in block["points"]]
-    invented |= json.loads(plain_json(entries.strength(invented["sigma"], invented["contests"])))
+    invented |= json.loads(plain_json(entries.strength(invented["contests"])))
     invented["digest"] = digest_of(invented)
     assert check(invented, tmp_path / "e.json", "--sample", "1", "--agent", entry["agent"]) == 2
     assert "was played again with another result" in capsys.readouterr().err
@@ -143,7 +143,7 @@ def test_invented_deals_are_found_by_playing_them_again(entry, tmp_path, capsys)
 def test_deals_that_were_left_out_or_played_twice_are_found(blocks, entry, tmp_path, capsys):
     chosen = json.loads(json.dumps(entry))
     chosen["contests"][0]["blocks"] = [entry["contests"][0]["blocks"][number] for number in blocks]
-    chosen |= json.loads(plain_json(entries.strength(chosen["sigma"], chosen["contests"])))
+    chosen |= json.loads(plain_json(entries.strength(chosen["contests"])))
     chosen["digest"] = digest_of(chosen)
     assert check(chosen, tmp_path / "e.json") == 2
     assert "it does not have all blocks of deals that are played for an entry, each once" in capsys.readouterr().err
@@ -154,7 +154,7 @@ def test_luck_that_was_invented_is_found_by_playing_again(entry, tmp_path, capsy
     for one in lucky["contests"]:
         for block in one["blocks"]:
             block["with_luck"] = [0] * len(block["with_luck"])
-    lucky |= json.loads(plain_json(entries.strength(lucky["sigma"], lucky["contests"])))
+    lucky |= json.loads(plain_json(entries.strength(lucky["contests"])))
     lucky["digest"] = digest_of(lucky)
     assert check(lucky, tmp_path / "e.json", "--sample", "1", "--agent", entry["agent"]) == 2
     assert "was played again with another result" in capsys.readouterr().err
@@ -278,8 +278,6 @@ def test_what_is_no_entry_is_named(tmp_path, capsys):
         {"beacon": []},
         {"beacon_was_given": 1},
         {"version": False},
-        {"sigma": 0},
-        {"sigma": True},
         {"points": {"mean": "0", "low": 0, "high": 0}},
     ],
     ids=str,
@@ -290,7 +288,7 @@ def test_what_is_of_another_kind_is_named(change, entry, tmp_path, capsys):
     assert f"error: {tmp_path / 'e.json'}: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["seed", "commitment", "beacon", "sigma"])
+@pytest.mark.parametrize("name", ["seed", "commitment", "beacon", "version"])
 def test_what_is_missing_is_named(name, entry, tmp_path, capsys):
     del entry[name]
     assert check(entry | {"digest": digest_of(entry)}, tmp_path / "e.json") == 2
@@ -318,7 +316,7 @@ def test_blocks_have_one_size(entry, tmp_path, capsys):
         one[name].append(other[name].pop(0))
     one["last"] += 1
     other["first"] += 1
-    entry |= json.loads(plain_json(entries.strength(entry["sigma"], entry["contests"])))
+    entry |= json.loads(plain_json(entries.strength(entry["contests"])))
     assert check(sealed_again(entry), tmp_path / "e.json") == 2
     assert "it does not have all blocks of deals" in capsys.readouterr().err
 
@@ -344,16 +342,22 @@ def test_one_version_is_one_entry(change, told, entry, tmp_path):
         with_page_of(tmp_path, entry, entry | change)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"), [({"version": -1}, "version -1 of the rules"), ({"sigma": 5.0}, "another sigma")]
-)
-def test_an_entry_by_other_rules_stays_and_is_marked(change, told, entry, tmp_path, monkeypatch, capsys):
+def test_an_entry_by_other_rules_stays_and_is_marked(entry, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(entries, "LEAST", 32)
-    former = entry | change
-    former |= json.loads(plain_json(entries.strength(former["sigma"], former["contests"])))
+    former, told = entry | {"version": -1}, "version -1 of the rules"
     assert f"| with {told} | 32 |" in with_page_of(tmp_path, former)
     assert check(sealed_again(former), tmp_path / "e.json", "--agent", entry["agent"]) == 2
     assert f"it was made with {told}; check it with the mahjong_env that wrote it" in capsys.readouterr().err
+
+
+def test_entries_are_shown_in_the_sigma_of_today(entry, tmp_path, monkeypatch, capsys):
+    """An entry holds points: whatever its maker writes, the unit is not theirs to choose, and an older one no fault."""
+    monkeypatch.setattr(entries, "LEAST", 32)
+    monkeypatch.setattr(entries, "sigma", lambda rules: 10.0)
+    shown = estimate(entry["points"]).text(3, 10.0, "+")
+    assert f"| **{shown}** |" in with_page_of(tmp_path, entry | {"sigma": 0.01})
+    assert check(entry, tmp_path / "e.json") == 0
+    assert f"{shown} sigma a hand" in capsys.readouterr().out
 
 
 def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch, capsys):

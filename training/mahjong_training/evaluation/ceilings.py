@@ -173,7 +173,7 @@ def _known(path: Path) -> dict[str, Any]:
 
 
 def _still_true(known: Mapping[str, Any], found: Mapping[str, Any], rules: Rules) -> dict[str, Any]:
-    """Return the known results but those of other rules, and of earlier agents with the name of one in ``found``."""
+    """Return the known results, without those of other rules or of earlier agents that share a name with ``found``."""
     digests = {name.partition(", ")[0]: one["digests"] for name, one in found.items()}
     return {
         name: one

@@ -16,9 +16,7 @@ import json
 import re
 import secrets
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +25,7 @@ import numpy as np
 
 from mahjong_agents import Agent, RandomAgent, make_agent, reference_agent
 from mahjong_agents.control_variates import UNIT
+from mahjong_agents.levels import LEVELS
 from mahjong_agents.policy.file import SHIPPED
 from mahjong_env import Rules, __version__
 from mahjong_env.environments.isolated import PREFIX
@@ -57,7 +56,7 @@ _COMMITTED: Final = ("agent", "digests", "variant", "version", "knobs", "deals")
 _NOT_WHOLE: Final = "it does not have all blocks of deals that are played for an entry, each once"
 _DUEL, _MIXED = "copies of the reference agent", "mixed tables"
 _OURS: Final = frozenset(
-    ["random", "closed-greedy", "greedy", "reference", "folding", "plan-value", "value", "policy", "search"]
+    ["reference", *(level.partition("?")[0] for level in LEVELS)]
     + [f"policy:{file.stem}" for file in SHIPPED.glob("*.zip")]
 )
 """Agents of this package that read nothing but its own files, if their options are plain numbers."""
@@ -94,7 +93,6 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
         "variant": rules.name,
         "knobs": list(config.knobs),
         **provenance(rules),
-        "sigma": sigma(rules),
         "beacon": beacon,
         "beacon_was_given": config.beacon is not None,
         "deals": config.deals,
@@ -110,10 +108,10 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     with alone_in(config.out):
         kept = config.out / f".{_file_name(config)}" if config.beacon is not None else None
         said = f"finished parts are kept in {kept}: run the same command again to resume" if kept else ""
-        with _telling(said) as progress:
+        with saying_what_is_kept(lambda: said, in_log=True) as progress:
             played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
             entry["contests"] = [described(one, parts) for one, parts in played]
-        entry |= strength(entry["sigma"], entry["contests"])
+        entry |= strength(entry["contests"])
         entry["digest"] = digest_of(entry)
         write_text(out, plain_json(entry) + "\n")
     print(f"{said_of(rules, entry)}\nwritten: {out}, digest {entry['digest']}")
@@ -162,7 +160,7 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
         every[number]._replace(blocks=(every[number].blocks[block],))
         for number, block in (places[at] for at in sorted(chosen))
     ]
-    with _telling("") as progress:
+    with saying_what_is_kept(lambda: "", in_log=True) as progress:
         played = list(play_contests(again, agents, config, entry["seed"], progress=progress))
     for at, (one, parts) in zip(sorted(chosen), played, strict=True):
         number, block = places[at]
@@ -195,19 +193,10 @@ def is_ours(agent: str) -> bool:
     return address in _OURS and bool(_PLAIN_OPTIONS.fullmatch(options))
 
 
-@contextmanager
-def _telling(kept: str) -> Iterator[Callable[[str], object]]:
-    """Yield a function that shows the progress of a game: on a terminal in one line, elsewhere as lines of a log."""
-    with saying_what_is_kept(lambda: kept) as progress:
-        yield progress if sys.stderr.isatty() else lambda line: print(line, file=sys.stderr, flush=True)
-
-
 def _changes(rules: Rules, entry: Mapping[str, Any], field: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return what has changed since an entry was made: the version of its rules, their sigma, agents of its field."""
-    found = [f"another {one}" for one in replaced(entry["field"], field)]
-    if entry["version"] != rules.version:
-        return [f"version {entry['version']} of the rules", *found]
-    return found if np.isclose(entry["sigma"], sigma(rules), rtol=1e-9) else ["another sigma", *found]
+    """Return what has changed since an entry was made: the version of its rules, and agents of its field."""
+    version = [f"version {entry['version']} of the rules"] if entry["version"] != rules.version else []
+    return [*version, *(f"another {one}" for one in replaced(entry["field"], field))]
 
 
 def field_of(agents: Mapping[str, Agent], rules: Rules) -> dict[str, list[str]]:
@@ -237,7 +226,7 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
         is_whole = deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
         wrong = [name for name, value in asked.items() if entry[name] != value]
         if is_whole := is_whole and _is_whole(rules, entry["contests"], deals):
-            found = strength(entry["sigma"], entry["contests"])
+            found = strength(entry["contests"])
             wrong += [name for name, one in found.items() if not _is_alike(estimate(entry[name]), Estimate(**one))]
     except TrainingError as error:
         raise TrainingError(f"{path}: {error}") from error
@@ -314,7 +303,6 @@ _VALUES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "mahjong_env": (_is_line, "a line of text"),
     "version": (_is_integer, "an integer"),
-    "sigma": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     "beacon": (_is_line, "a line of text"),
     "beacon_was_given": (lambda value: isinstance(value, bool), "true or false"),
     "deals": (_is_integer, "an integer"),
@@ -358,7 +346,8 @@ def page(config: PageConfig) -> str:
         if not entry["beacon_was_given"] or entry["deals"] < LEAST:
             print(f"{path}: not shown; the table takes entries with a given beacon and {LEAST:,} deals or more of each")
             continue
-        points, at_mixed = (standing.cell(estimate(entry[name])) for name in ("points", "mixed"))
+        unit = sigma(rules)
+        points, at_mixed = (standing.cell(estimate(entry[name]).over(unit)) for name in ("points", "mixed"))
         house = f" ({_in_a_cell(', '.join(entry['knobs']))})" if entry["knobs"] else ""
         who = [entry["date"], f"{entry['name']}: `{_in_a_cell(entry['agent'])}`", rules.title + house]
         changes = _changes(rules, entry, field_of({one: make_agent(one) for one in POOL}, rules))
@@ -415,20 +404,21 @@ def described(contest: Contest, parts: Sequence[Played]) -> dict[str, Any]:
     return {"against": list(contest.agents[1:]), "blocks": blocks}
 
 
-def strength(unit: float, contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newcomer's sigma a hand, of ``unit`` points, against copies of the reference and at mixed tables."""
+def strength(contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the newcomer's points a hand, against copies of the reference agent and at mixed tables."""
     found = {}
     for name, of in (("points", contests[:1]), ("mixed", contests[1:])):
         for key, what in ((name, "points"), (f"{name}_with_luck", "with_luck")):
             by_deal = np.array([points for one in of for block in one["blocks"] for points in block[what]], np.float64)
-            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))).over(unit))
+            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))))
     return found
 
 
 def said_of(rules: Rules, entry: Mapping[str, Any]) -> str:
     """Return a summary of an entry for the terminal."""
-    against, at_mixed = (estimate(entry[name]).text(3, sign="+") for name in ("points", "mixed"))
-    luck = ", ".join(f"{entry[f'{name}_with_luck']['mean']:+.3f}" for name in ("points", "mixed"))
+    unit = sigma(rules)
+    against, at_mixed = (estimate(entry[name]).text(3, unit, "+") for name in ("points", "mixed"))
+    luck = ", ".join(f"{entry[f'{name}_with_luck']['mean'] / unit:+.3f}" for name in ("points", "mixed"))
     who = "from outside" if entry["beacon_was_given"] else "drawn by this command"
     return (
         f"{entry['name']} ({entry['agent']}) in {rules.title}: {against} sigma a hand against {_DUEL} "

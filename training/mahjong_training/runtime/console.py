@@ -78,29 +78,30 @@ def status_of(command: Callable[[], object]) -> int:
 
 
 @contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Show one changing line on a terminal, and nothing elsewhere; yield the function that sets its text."""
+def status(*, in_log: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show one changing line on a terminal, and elsewhere nothing, or all lines in turn; yield what sets its text."""
     try:
         from rich.console import Console
     except ImportError as error:
         raise MissingExtraError(f"the command line needs {error.name}: pip install 'mahjong-env[train]'") from error
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda line: None
+        yield (lambda line: print(line, file=sys.stderr, flush=True)) if in_log else lambda line: None
         return
     with console.status("") as spinner:
         yield spinner.update
 
 
 @contextmanager
-def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], object]]:
+def saying_what_is_kept(kept: Callable[[], str], *, in_log: bool = False) -> Iterator[Callable[[str], object]]:
     """Show a `status` while work is done; after an interruption or an agent's failure, let the error say what is kept.
 
     Args:
         kept: returns a sentence on how much work is kept and how to resume; "" if nothing is kept.
+        in_log: whether progress is also shown where there is no terminal.
     """
     try:
-        with stopping_in_order(), status() as progress:
+        with stopping_in_order(), status(in_log=in_log) as progress:
             yield progress
     except KeyboardInterrupt as interrupt:
         raise InterruptedRunError("; ".join(filter(None, ["interrupted", kept()])), exit_status(interrupt)) from None
