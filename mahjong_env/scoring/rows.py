@@ -110,6 +110,9 @@ class Row:
         unless: the row holds exactly in those readings that have none of these.
         preference: among readings that are worth the same, the one whose rows have the greatest sum of preferences is
             taken.
+
+    Raises:
+        ValueError: the row asks for nothing, so that no hand could have it.
     """
 
     name: str
@@ -128,6 +131,14 @@ class Row:
     replaces: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     preference: int = 0
+
+    def __post_init__(self) -> None:
+        asked = (self.per_hand, self.per_reading, self.per_sets, self.shape, self.combines)
+        if all(one is None for one in asked) and not (self.of_facts or self.of_sets or self.unless):
+            raise ValueError(
+                f"row {self.name!r} does not say when it is scored: give it per_hand, of_facts, per_reading, per_sets, "
+                f"of_sets, shape, combines or unless; per_hand=lambda wins: True scores it in every hand"
+            )
 
     def holds_in(self, reading: Readings) -> Any:
         """Return [m] the number of entries of readings, or one answer for all; for rows that ask about readings."""

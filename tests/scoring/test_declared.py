@@ -41,6 +41,11 @@ def test_a_row_that_replaces_one_that_lifts_a_bar_must_lift_it():
         score(Contradictory(), **SIMPLE)
 
 
+def test_a_row_says_when_it_is_scored():
+    with pytest.raises(ValueError, match="row 'Tide' does not say when it is scored: give it per_hand"):
+        Row("Tide", "潮 cháo", 1, "every hand")
+
+
 def test_only_one_restriction_may_be_known_to_refuse_every_reading():
     restriction = replace(
         Hebei.restrictions[0], per_reading=lambda reading: reading.all_runs, in_every_reading=lambda win: win.drawn
@@ -60,7 +65,9 @@ def test_values_follow_knobs_and_hands():
     assert rows["All Pungs"].value_in(rules) == 2
     assert rows["All Pungs"].value_text(rules) == "2 (knob all_pungs)"
     assert ByKnob("discard_payers", {"all": 7, "discarder": 8}).of(rules) == 8
-    streak = Row("Streak", "连", ByHand("1 a hand", lambda win: win.streak), "the dealer's streak")
+    streak = Row(
+        "Streak", "连", ByHand("1 a hand", lambda win: win.streak), "the dealer's streak", per_hand=lambda win: True
+    )
     assert (streak.value_in(rules), streak.value_text(rules)) == (0, "1 a hand")
 
 
