@@ -234,6 +234,8 @@ ENVIRONMENTS = [
     ("aec: render mode", lambda: table(render_mode="rgb"), MahjongError, "valid are 'ansi'"),
     ("aec: a knob", lambda: table(colour=3), RulesError, "neither an argument nor a knob 'colour'"),
     ("aec: out of bounds", lambda: table().step(999), AssertionError, "action is not in action space"),
+    ("aec: a truth", lambda: table().step(True), ActionError, "not bool of shape"),
+    ("aec: a truth, with end", lambda: table(on_illegal="end").step(True), ActionError, "not bool of shape"),
     ("aec: illegal", lambda: table().step(108), IllegalActionError, "the action 'pass' (108) is not legal; legal are"),
     ("aec: no such agent", lambda: table().observe("me"), MahjongError, "no agent 'me'; the agents are player_0"),
     ("aec: no agent's space", lambda: table().action_space("bob"), MahjongError, "no agent 'bob'; the agents are"),

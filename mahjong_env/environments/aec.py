@@ -17,7 +17,13 @@ from mahjong_env.basics.errors import MahjongError, RecordError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult, hand_info
-from mahjong_env.environments.arguments import check_choice, observation_space, read_arguments, read_options
+from mahjong_env.environments.arguments import (
+    argument_names,
+    check_choice,
+    observation_space,
+    read_arguments,
+    read_options,
+)
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, ON_ILLEGAL
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, game_svg, render_game
@@ -75,7 +81,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
-                terminal).
+                terminal; not in vector environments).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             record: a file to which the record of every match is appended (`mahjong_env.records`).
@@ -85,7 +91,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             MahjongError: a value is not valid; the message lists the valid ones.
         """
         super().__init__()  # type: ignore[no-untyped-call]
-        played = read_arguments(MahjongAEC, variant, knobs)
+        played = read_arguments(argument_names(MahjongAEC), variant, knobs)
         self.metadata = {
             "name": f"{played.name}_v{played.version}",
             "render_modes": list(RENDER_MODES),
@@ -283,6 +289,18 @@ class Guarded(OrderEnforcingWrapper[str, Any, Any]):
         return bare._repr_html_()
 
 
+class _EndingIfIllegal(TerminateIllegalWrapper[str, Any, Any]):
+    """PettingZoo's wrapper, which looks at the legal actions anew: ``engine.restore`` may have changed them."""
+
+    def step(self, action: Any) -> None:
+        """See `MahjongAEC.step`."""
+        self._prev_obs = None
+        if isinstance(action, bool):
+            self.env.step(action)  # refuses it; as an index of the mask it would be something else
+        else:
+            super().step(action)
+
+
 def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: Any) -> Guarded:
     """Make a wrapped environment of one game of a variant.
 
@@ -296,10 +314,13 @@ def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: An
         RulesError: ``on_illegal`` is neither.
     """
     check_choice("on_illegal", on_illegal, ON_ILLEGAL)
+    names = argument_names(MahjongAEC)
+    knobs = {name: value for name, value in arguments.items() if name not in names}
+    read_arguments([*names, "on_illegal"], variant, knobs)
     bare = MahjongAEC(variant, **arguments)
     if on_illegal == "raise":
         return Guarded(bare)
-    return Guarded(TerminateIllegalWrapper(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))
+    return Guarded(_EndingIfIllegal(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))
 
 
 def no_attribute(name: str) -> Any:

@@ -572,7 +572,8 @@ class Seating:
     Attributes:
         opponents: one agent for each other seat, the next person's first; or a pool.
         agents: the different agents.
-        who: [B, P] the number in ``agents`` of the agent that plays for each person; meaningless for the learner.
+        who: [B, P] the number in ``seated`` of the agent that plays for each person; meaningless for the learner.
+        seated: the agents that play: ``agents``, once the seats have been drawn anew for them.
     """
 
     def __init__(self, opponents: Any, num_games: int, people: int) -> None:
@@ -580,7 +581,9 @@ class Seating:
         self._people = people
         self.who: Games = np.zeros((num_games, people), np.intp)
         self.opponents: tuple[Opponent, ...] | OpponentPool = ()
+        self._is_settled = False
         self.replace(opponents)
+        self.seated = self.agents
 
     def replace(self, opponents: Any) -> None:
         """Take other opponents, from the next decision on; if seats have to be drawn anew, `settle` draws them.
@@ -602,14 +605,16 @@ class Seating:
                 raise AgentError(f"opponents are {valid}, not {opponents!r}")
             self.opponents = tuple(_find_all(opponents))
             self.agents = tuple({id(agent): agent for agent in self.opponents}.values())
-        is_same_size = isinstance(before, OpponentPool) and isinstance(opponents, OpponentPool)
-        self._is_settled = is_same_size and len(before.agents) == len(opponents.agents)  # type: ignore[union-attr]
+        are_pools = isinstance(before, OpponentPool) and isinstance(opponents, OpponentPool)
+        if self._is_settled and are_pools and len(before.agents) == len(self.agents):  # type: ignore[union-attr]
+            self.seated = self.agents
+        else:
+            self._is_settled = False
 
     def settle(self, learner: Int8Array, rng: np.random.Generator) -> None:
         """Seat opponents who have not been seated yet; ``learner`` is [B]."""
         if not self._is_settled:
             self.sit_down(np.arange(len(self.who)), learner, rng)
-            self._is_settled = True
 
     def sit_down(self, games: Games, learner: Int8Array, rng: np.random.Generator) -> None:
         """Seat the opponents at [n] tables with learners [n] ``learner``, drawing from the pool if it is one."""
@@ -619,11 +624,14 @@ class Seating:
             self.who[games] = rng.integers(len(self.agents), size=(len(games), self._people))
         else:
             self._seat_in_order(games, learner, self.opponents)
+        if len(games) == len(self.who):
+            self.seated, self._is_settled = self.agents, True
 
     def follow(self, learner: Int8Array) -> None:
         """Adjust the seats to new learners ([B]); agents from a pool keep their seats."""
         if not isinstance(self.opponents, OpponentPool):
             self._seat_in_order(np.arange(len(self.who)), learner, self.opponents)
+            self.seated, self._is_settled = self.agents, True
 
     def _seat_in_order(self, games: Games, learner: Int8Array, opponents: Sequence[Opponent]) -> None:
         numbers = {id(agent): number for number, agent in enumerate(self.agents)}

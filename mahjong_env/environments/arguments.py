@@ -23,8 +23,14 @@ OBSERVATIONS: Final = (FLAT, PLANES, DICT)
 """The forms of an observation: [C * 34]; [C, 34]; a dictionary of the planes ("observation") and "action_mask"."""
 
 
-def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, Any]) -> Rules:
-    """Return the rules with the knobs that were given as keyword arguments of an environment.
+def argument_names(environment: type) -> list[str]:
+    """Return the names of an environment's keyword arguments, knobs left out."""
+    parameters = inspect.signature(environment).parameters.values()
+    return [each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+def read_arguments(arguments: Sequence[str], variant: str | Rules, knobs: Mapping[str, Any]) -> Rules:
+    """Return the rules with the knobs that were given beside the other ``arguments`` of an environment.
 
     Raises:
         RulesError: an unknown argument (the message lists arguments and knobs), or a value that a knob does not have.
@@ -33,8 +39,6 @@ def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, 
     valid = played.knob_help()
     unknown = [name for name in knobs if name not in valid]
     if unknown:
-        parameters = inspect.signature(environment).parameters.values()
-        arguments = [each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY]
         close = did_you_mean(unknown[0], [*arguments, *valid])
         listed = "; ".join(f"{name} ({values})" for name, (_, values, _) in valid.items()) or "none"
         raise RulesError(

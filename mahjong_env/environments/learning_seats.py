@@ -37,7 +37,13 @@ from mahjong_env.environments.agents import (
     ask,
     choose_actions,
 )
-from mahjong_env.environments.arguments import OBSERVATIONS, check_choice, check_illegal_reward, read_arguments
+from mahjong_env.environments.arguments import (
+    OBSERVATIONS,
+    argument_names,
+    check_choice,
+    check_illegal_reward,
+    read_arguments,
+)
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import check_render_mode
 from mahjong_env.observation.view import View
@@ -162,7 +168,7 @@ class LearningSeats:
     def names(self, game: int) -> tuple[str, ...]:
         """Return the players of a game, by person: "learner", and the names of the others."""
         learner = int(self.learner[game])
-        agents, who = self._seating.agents, self._seating.who[game].tolist()
+        agents, who = self._seating.seated, self._seating.who[game].tolist()
         return tuple(
             "learner" if person == learner else agent_name(agents[number]) for person, number in enumerate(who)
         )
@@ -364,21 +370,31 @@ class LearningSeats:
 
     def _renew(self, games: Games, rng: np.random.Generator, on_end: OnEnd | None, deal: Deal | None = None) -> None:
         """End the episodes of games in which one has taken place, and deal the games anew."""
-        episodes = games[self._was_asked[games]]
+        was_asked = self._was_asked[games]
+        episodes = games[was_asked]
         if episodes.size and on_end is not None:
             self._pay(episodes, np.ones(episodes.size, np.bool_))
             on_end(episodes)
         self.engine.deal_anew(deals=deal, games=games)
-        self._sit_down(games, rng)
+        self._sit_down(games, rng, is_next=was_asked)
 
-    def _sit_down(self, games: Games, rng: np.random.Generator, *, is_first: bool = False) -> None:
-        """Begin to count for new episodes: who learns, and who plays the others."""
+    def _sit_down(
+        self, games: Games, rng: np.random.Generator, *, is_first: bool = False, is_next: BoolArray | bool = True
+    ) -> None:
+        """Begin to count for new episodes: who learns, and who plays the others.
+
+        Args:
+            games: [n] the games.
+            rng: the source of randomness.
+            is_first: whether these are the first episodes of their seed.
+            is_next: [n] whether an episode has ended in the game, after which the next person learns.
+        """
         if isinstance(self.seat, int):
             self.learner[games] = self.seat
         elif self.seat is None or is_first:
             self.learner[games] = rng.integers(self._candidates, size=len(games))
         else:
-            self.learner[games] = (self.learner[games] + 1) % self._candidates
+            self.learner[games] = (self.learner[games] + is_next) % self._candidates
         self._seating.sit_down(games, self.learner[games], rng)
         self._was_asked[games] = False
         self._was_cut[games] = False
@@ -455,17 +471,20 @@ class LearnersEnv:
             raise RulesError(f"privileged is True or False, not {privileged!r}")
         self._privileged = privileged
         settings = {name: arguments.pop(name) for name in _ARGUMENTS & arguments.keys()}
-        self._seats = LearningSeats(read_arguments(type(self), variant, arguments), num_games, **settings)
+        self._seats = LearningSeats(
+            read_arguments(argument_names(type(self)), variant, arguments), num_games, **settings
+        )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Add the arguments of `LearningSeats` to the signature of an environment."""
         super().__init_subclass__(**kwargs)
-        own = dict(inspect.signature(cls).parameters)
-        if own.pop("arguments", None):
+        _, *every = inspect.signature(getattr(cls, "__init__")).parameters.values()  # noqa: B009 unknown to mypy
+        own = [each for each in every if each.kind is not each.VAR_KEYWORD]
+        if len(own) < len(every):
             core = inspect.signature(LearningSeats).parameters
             knobs = inspect.Parameter("knobs", inspect.Parameter.VAR_KEYWORD, annotation="Any")
-            parameters = [*own.values(), *(each for name, each in core.items() if name in _ARGUMENTS), knobs]
-            setattr(cls, "__signature__", inspect.Signature(parameters))  # noqa: B010 unknown to mypy
+            own += [*(core[name] for name in core if name in _ARGUMENTS - {each.name for each in own}), knobs]
+        setattr(cls, "__signature__", inspect.Signature(own))  # noqa: B010 unknown to mypy
 
     @property
     def engine(self) -> Engine:

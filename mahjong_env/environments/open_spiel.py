@@ -58,6 +58,9 @@ class MahjongGame(pyspiel.Game):  # type: ignore[name-defined, misc]  # pyspiel 
     variant: str
     game_type: Any
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pyspiel.load_game, (str(self),)
+
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         """Read the knobs; raise `RulesError` if a value is not valid, or if matches do not end by hands."""
         default = VARIANTS[self.variant]

@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 
 from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.types import BoolArray
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.arguments import as_array
@@ -72,7 +73,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
             observation: "flat", "planes" or "dict".
             privileged: whether infos include what the learning person may not see.
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
-                terminal).
+                terminal; not in vector environments).
             **arguments: those of `LearningSeats`, and house rules.
 
         Raises:
@@ -91,6 +92,8 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         """
         chosen = read_options(options, _OPTIONS)
         self._seats.check_deal(chosen.get("deal"))
+        if seed is not None:
+            fold_seed(seed)  # refuses one that is not valid before any generator begins anew
         super().reset(seed=seed)
         self._seats.begin(_GAME, self.np_random, seed=seed, deal=chosen.get("deal"))
         return self._answer()

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
@@ -121,6 +122,8 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             self.np_random = np.random.default_rng(folded) if folded else self.np_random
             seed = [seed[game] for game in games]
         else:
+            if seed is not None:
+                fold_seed(seed)  # refuses one that is not valid before any generator begins anew
             super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
         return self._observe(self._all), self._infos(games)

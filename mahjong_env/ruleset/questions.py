@@ -204,6 +204,9 @@ class Rules:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        for value in vars(cls).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # all engines share it, and agents see it
         marks = [item for item in cls.circumstances if item.is_mark]
         if len(marks) + (cls.has_private_walls is not False) > MAX_MARKS:
             raise RulesError(

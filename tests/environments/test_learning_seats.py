@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, AgentError, MahjongError, OpponentPool, action, rules
+from mahjong_env import VARIANTS, AgentError, Deal, MahjongError, OpponentPool, action, rules
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.records import read_records
 
 HEBEI = "mahjong_env/Hebei-v0"
 EPISODES = 6
@@ -191,7 +192,7 @@ def test_opponents_are_replaced_while_the_environment_runs():
 
 def test_opponents_may_be_drawn_from_a_pool():
     pool = [Marked("a"), Marked("b"), Marked("c")]
-    envs = gymnasium.make_vec(HEBEI, num_envs=64, opponents=OpponentPool(pool))
+    envs = gymnasium.make_vec(HEBEI, num_envs=256, opponents=OpponentPool(pool))
     envs.reset(seed=1)
     play_on(envs, 40)
     asked = np.array([agent.asked for agent in pool])
@@ -210,11 +211,46 @@ def test_opponents_may_be_drawn_from_a_pool():
     assert (np.array([agent.asked for agent in pool]) > asked).all(), "others are drawn anew"
 
 
+def test_one_seed_seats_the_same_agents_however_often_it_is_reset():
+    env = SingleSeatEnv("hebei", opponents=OpponentPool([Marked("a"), Marked("b"), Marked("c")]), seat=0)
+    seen = []
+    for _ in range(3):
+        env.reset(seed=7)
+        seen.append((env._seats.names(0), env.np_random.bit_generator.state))
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("newer", [Marked("c"), OpponentPool([Marked("c")])])
+def test_a_record_names_those_who_played(newer, tmp_path):
+    deal = Deal(hands=["123456789m 22p 555s"], dealer=0)
+    env = SingleSeatEnv("hebei", opponents=[Marked("a"), Marked("b")], seat=0, record=tmp_path / "games.jsonl")
+    for _ in range(2):
+        env.reset(seed=1, options={"deal": deal})
+        env.opponents = newer  # who has no decision left
+        env.step(WIN)
+    env.close()
+    told = [record.agents for record in read_records(tmp_path / "games.jsonl")]
+    assert told == [("learner", "a", "b"), ("learner", "c", "c")]
+
+
 def test_the_learner_may_move_on_by_one():
     env = SingleSeatEnv("hebei", seat="rotate", opponents=Eager())
-    seats = [env.reset(seed=1)[1]["seat"], *(env.reset()[1]["seat"] for _ in range(5))]
-    # Hands that end before the learner is asked move it on as well.
-    assert (np.diff(seats) % 3 == 1).sum() >= 4
+    seats = [env.reset(seed=1)[1]["seat"], *(env.reset()[1]["seat"] for _ in range(20))]
+    assert (np.diff(seats) % 3 == 1).all()
+
+
+def test_a_hand_in_which_the_learner_is_not_asked_does_not_move_it_on():
+    seats, games = LearningSeats(rules("fuzhou"), 64, seat="rotate", opponents=Eager()), np.arange(64)
+    rng = np.random.default_rng(2)
+    seats.begin(games, rng, seed=2)
+    before, unasked = seats.learner.copy(), 0
+    for _ in range(150):
+        dealt = seats.engine.state.hands_dealt.copy()
+        seats.step(games, [eager(mask) for mask in seats.action_masks(games)], rng, on_end=lambda ended: None)
+        assert np.array_equal(seats.learner, (before + seats.ended) % 4)
+        unasked += int((seats.engine.state.hands_dealt - dealt - seats.ended).sum())
+        before = seats.learner.copy()
+    assert unasked > 0, "there is something to see"
 
 
 def test_an_agent_that_fails_leaves_nothing_that_can_be_played_on():

@@ -174,6 +174,8 @@ def test_states_are_copied_pickled_and_written():
         assert (str(twin), twin.history(), twin.choices) == (str(state), state.history(), state.choices)
     state.apply_action(state.legal_actions()[0])
     assert all(str(twin) != str(state) for twin in twins)
+    game = pickle.loads(pickle.dumps(state.get_game()))
+    assert (str(game), game.rules) == (str(state.get_game()), state.get_game().rules)
 
 
 @pytest.mark.parametrize("search", everyday([MCTSBot, ISMCTSBot], [ISMCTSBot]))

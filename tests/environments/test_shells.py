@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 import re
 import warnings
@@ -25,7 +26,9 @@ from mahjong_env import (
     DealError,
     Hidden,
     IllegalActionError,
+    MahjongError,
     OpponentPool,
+    RulesError,
     action,
     make_engine,
 )
@@ -416,6 +419,21 @@ def test_pettingzoos_game_ends_by_an_illegal_action_where_that_is_wanted():
     assert env.agents == []
 
 
+def test_after_a_restore_the_legal_actions_are_those_of_the_snapshot():
+    env = mahjong_env.hebei_v0.env(on_illegal="end")
+    env.reset(seed=7)
+    snapshot = env.unwrapped.engine.snapshot()
+    before = env.last()[0]["action_mask"]
+    env.step(int(before.argmax()))
+    after = env.last()[0]["action_mask"]
+    env.unwrapped.engine.restore(snapshot)
+    env.step(int((before & ~after).argmax()))
+    assert not any(env.terminations.values())
+    env.unwrapped.engine.restore(snapshot)
+    env.step(int((1 - before).argmax()))
+    assert all(env.terminations.values())
+
+
 def test_an_illegal_action_ends_the_episode():
     env = gymnasium.make(HEBEI, illegal_reward=-2)
     _, info = env.reset(seed=1)
@@ -442,6 +460,39 @@ def test_after_a_deal_that_is_refused_chance_goes_on_as_it_would_have(make):
         mine, theirs = env.reset()[0], twin.reset()[0]
         np.testing.assert_array_equal(mine, theirs)
     assert env.unwrapped.np_random.random() == twin.unwrapped.np_random.random()
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, partial(gymnasium.make_vec, num_envs=2)])
+def test_a_seed_that_is_refused_changes_nothing(make):
+    env = make(HEBEI)
+    env.reset(seed=1)
+    before = env.unwrapped.np_random.bit_generator.state
+    with pytest.raises(MahjongError, match="a seed is an integer"):
+        env.unwrapped.reset(seed=True)
+    assert env.unwrapped.np_random.bit_generator.state == before
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "meant"),
+    [
+        (mahjong_env.hebei_v0.env, "on_ilegal", "on_illegal"),
+        (mahjong_env.hebei_v0.raw_env, "num_hand", "num_hands"),
+        (partial(gymnasium.make, "mahjong_env/Hebei-text-v0"), "trys", "tries"),
+        (partial(gymnasium.make, HEBEI), "observations", "observation"),
+    ],
+)
+def test_a_misspelt_argument_is_named_beside_the_right_one(make, wrong, meant):
+    with pytest.raises(RulesError, match=f"neither an argument nor a knob {wrong!r}. Did you mean {meant!r}"):
+        make(**{wrong: 1})
+
+
+def test_the_signature_of_an_environment_of_ones_own_has_its_arguments():
+    class Mine(SingleSeatEnv):
+        def __init__(self, variant, *, bonus=0, seat=2, **others):
+            super().__init__(variant, seat=seat, **others)
+
+    found = inspect.signature(Mine).parameters
+    assert [found["bonus"].default, found["seat"].default, found["opponents"].default] == [0, 2, "random"]
 
 
 def test_a_deal_that_the_seat_never_sees_is_refused():

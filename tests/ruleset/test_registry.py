@@ -6,6 +6,7 @@ import subprocess
 import sys
 from textwrap import dedent
 
+import numpy as np
 import pytest
 
 import mahjong_env
@@ -119,6 +120,15 @@ def test_a_faulty_registration_is_an_error_of_its_own_variant(install, name, val
     assert variants["hebei"].name == "hebei"
     with pytest.raises(RulesError, match=message):
         variants[name]
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_nobody_can_write_to_what_all_engines_read(variant):
+    played = rules(variant)
+    for name in dir(played):
+        value = getattr(played, name)
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable or not np.shares_memory(value, getattr(played, name)), name
 
 
 def test_rules_are_those_of_a_variant_whatever_of_the_game_is_seen():

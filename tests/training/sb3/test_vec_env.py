@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecMonitor
 
 from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.plane_inputs import SIZE
-from mahjong_env import rules
+from mahjong_env import IllegalActionError, rules
 from mahjong_env.testing import random_actions
 from mahjong_training.sb3.vec_env import TableVecEnv
 
@@ -41,6 +42,20 @@ class TestContract:
             for array, before in zip(step, copy, strict=True):
                 np.testing.assert_array_equal(array, before)
         assert len({id(step[0]) for step in kept}) == 30
+
+    def test_what_is_refused_is_no_decision(self):
+        env = TableVecEnv(rules("hebei"), 4, OPPONENTS)
+        with pytest.raises(ResetNeeded):
+            env.step(np.zeros(4, np.int64))
+        env.reset()
+        for _ in range(3):
+            with pytest.raises(IllegalActionError):
+                env.step(env.action_masks().argmin(axis=1))
+        dones, steps = np.zeros(4, np.bool_), 0
+        while not dones.any():
+            *_, dones, infos = env.step(env.action_masks().argmax(axis=1))
+            steps += 1
+        assert all(infos[table]["episode"]["l"] == steps for table in np.flatnonzero(dones))
 
     def test_shapes_and_types(self):
         env = tables()

@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from mahjong_agents import Agent, look_ahead
 from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
-from mahjong_env import NUM_ACTIONS, Engine, Rules
+from mahjong_env import NUM_ACTIONS, ActionError, Engine, Rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_training.learning.rewards import Paid, Reward, pay, points, potential
@@ -121,11 +122,21 @@ class TableVecEnv(VecEnv):
 
         Returns:
             [B, F] int8 inputs, [B] float32 rewards, [B] bool dones and a list of B infos, all of them fresh.
+
+        Raises:
+            ResetNeeded: the tables have not been reset yet.
+            ActionError: an action is illegal, or there is not one for each table; nothing has changed.
         """
+        if not self._seats.has_begun:
+            raise ResetNeeded("call reset() before step()")
         learner, potential_before = self._seats.learner.astype(np.int64), self._potential
         self._infos = [{} for _ in range(self.num_envs)]
         self._decisions += 1
-        self._seats.step(self._all, self._chosen, self._rng, on_end=self._end_episodes)
+        try:
+            self._seats.step(self._all, self._chosen, self._rng, on_end=self._end_episodes)
+        except ActionError:  # nothing was played
+            self._decisions -= 1
+            raise
         inputs, dones = self._observe(), self._seats.ended.copy()
         totals = self.engine.points.astype(np.int64) - self.rules.starting_points
         totals[dones] = self._final_points[dones]
