@@ -10,9 +10,9 @@ import numpy as np
 from mahjong_training.learning.rewards import Paid
 
 
-def winning_counts(paid: Paid, bonus: float = 2.0) -> np.ndarray:
-    """Pay the points, and a bonus for every hand that ends with a gain: `my_reward.py:winning_counts?bonus=3`."""
-    return paid.points + bonus * (paid.ended & (paid.total > 0))
+def winning_counts(paid: Paid, bonus: float = 0.5) -> np.ndarray:
+    """Pay the points in sigma, and a bonus for every hand with a gain: `my_reward.py:winning_counts?bonus=1`."""
+    return paid.points / paid.rules.sigma + bonus * (paid.ended & (paid.total > 0))
 
 
 class Patient:

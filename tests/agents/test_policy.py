@@ -260,6 +260,12 @@ def test_a_policy_without_a_name_is_the_shipped_one_or_else_the_better_greedy():
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("setting", ["sample=true", "device=cpu", "features=nosuch:Thing"])
+def test_settings_are_those_of_a_policy_that_is_named(setting):
+    with pytest.raises(PolicyFileError, match="a policy that is named"):
+        make_agent(f"policy?{setting}")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_under_house_rules_that_nothing_was_learned_for_shipped_agents_play_as_the_better_greedy(variant):

@@ -43,7 +43,7 @@ class PolicyAgent:
         Args:
             place: a variant, for the policy that is shipped for it; a policy file; a run folder (its ``best.zip``), or
                 the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, or
-                the reference agent where there is none; the other arguments are then ignored.
+                the reference agent where there is none; no other argument can be given then.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
             features: the added inputs that it was trained with, if there are any
@@ -53,11 +53,14 @@ class PolicyAgent:
             device: where torch computes: auto (a GPU if there is one), cpu or cuda.
 
         Raises:
-            PolicyFileError: there is no such file, or it cannot be used with this version.
+            PolicyFileError: there is no such file, it cannot be used with this version, or settings are given for no
+                policy.
             MissingExtraError: the network needs torch, which is not installed.
         """
         self.name, self.network = "policy", None
         if place is None:
+            if sample or any_variant or features or network or device != "auto":
+                raise PolicyFileError("settings are those of a policy that is named, such as policy:NAME?sample=true")
             return
         path = find_policy(str(place))
         saved = PolicyFile.read(path)

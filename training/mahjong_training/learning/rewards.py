@@ -103,8 +103,9 @@ def place(paid: Paid) -> Amounts:
     """Return [n] the place in a match, from 1 (first) to -1 (last), paid hand by hand.
 
     The reward at the end of a hand is what the standing is worth now (`mean_places`), less what it was worth before the
-    hand. Over a match these sum to the final place, less what all persons begin with, which is 0. In each hand, the
-    rewards of all persons sum to zero.
+    hand. Over a match these sum to the final place, less what all persons begin with, which is 0, for persons who play
+    every hand; `train` pays nothing for hands that somebody sits out. In each hand, the rewards of all persons sum to
+    zero.
 
     Raises:
         RewardError: single hands are played.

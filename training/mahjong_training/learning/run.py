@@ -50,6 +50,7 @@ _PLACE: Final = "place"
 _STANDING: Final = "mahjong_agents.policy.standing_inputs:Standing"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
+_NO_UPDATE: Final = 2**32 - 1  # the trial is played with other deals than any update
 _FEWEST: Final = 2  # parts that are played at the same time by default, even with a single process
 _MOST_CRITIC_HANDS: Final = 12_288
 _ROUNDING: Final = 1e-6
@@ -496,7 +497,7 @@ def best_start(rules: Rules, spec: str, candidates: Collection[str], seed: int) 
     Returns:
         The text of the agent chosen.
     """
-    lineup, dealt = one_against_copies(0, 1, rules.people), training_seed(seed)
+    lineup, dealt = one_against_copies(0, 1, rules.people), training_seed(seed, _NO_UPDATE)
     won = {
         one: measure(rules, [make_agent(one), make_agent(spec)], lineup, deals=_TRIAL_DEALS, seed=dealt).of(0).points
         for one in candidates
