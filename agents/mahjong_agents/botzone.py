@@ -196,7 +196,10 @@ class BotzoneAgent(ProgramAgent):
         if not self._is_simple:
             return json.dumps({"requests": requests, "responses": responses, **stored})
         pairs = [line for pair in zip(requests, responses, strict=False) for line in pair]
-        return "\n".join([str(len(requests)), *pairs, requests[-1], *(str(value) for value in stored.values())])
+        # One line is data and the rest is globaldata. Where nothing is stored there is none of them: a bot that keeps
+        # running might take it for the next request.
+        last = [str(stored.get(name, "")) for name in ("data", "globaldata")] if stored else []
+        return "\n".join([str(len(requests)), *pairs, requests[-1], *last])
 
     def _take(self, table: _Table, answer: str) -> str:
         """Return the response in an answer, and keep what the bot wants stored."""

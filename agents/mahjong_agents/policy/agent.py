@@ -22,7 +22,7 @@ class PolicyAgent:
     """Plays the action that a network rates best.
 
     Attributes:
-        name: folder and name of the file.
+        name: folder and name of the file; "policy:VARIANT" for a shipped one.
         network: the network; None for the policy that is shipped for the rules that are played.
     """
 
@@ -64,8 +64,8 @@ class PolicyAgent:
             return
         path = find_policy(str(place))
         saved = PolicyFile.read(path)
-        self.name = f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
-        self.name += ", sampled" if sample else ""
+        folder = "policy:" if path.parent == SHIPPED else f"{path.parent.name}/" if path.parent.name else ""
+        self.name = f"{folder}{path.stem}{', sampled' if sample else ''}"
         self.variant: str | None = None if any_variant else saved.variant
         self.network = _network_from(saved, path, features, network, device)
         self._sample = sample
