@@ -82,22 +82,24 @@ class Game:
     """One hand as the platform plays it; player 0 deals, and player i sits at the i-th wind.
 
     Attributes:
-        wind: the round wind, 0 East to 3 North.
+        wind: the round wind, 0 East to 3 North; -1 where the log does not say.
         hands: the tiles that each player was dealt: 13, and any flowers that came with them.
         moves: the moves, in order.
         scores: what each player won; empty if the log does not say.
         name: the name of the game.
         agents: the names of the players.
         penalty: how the game broke off ("WH", a false win; "WA", an illegal answer; "TLE"), and the player to blame.
+        place: where the game is in the log, for messages.
     """
 
-    wind: int = 0
+    wind: int = -1
     hands: list[list[int]] = field(default_factory=lambda: [[] for _ in range(PLAYERS)])
     moves: list[Move] = field(default_factory=list)
     scores: tuple[int, ...] = ()
     name: str = ""
     agents: tuple[str, ...] = ()
     penalty: tuple[str, int] | None = None
+    place: str = ""
 
     @property
     def has_flowers(self) -> bool:
@@ -216,7 +218,10 @@ def play(engine: Engine, moves: Sequence[Move], step: Callable[[list[int]], obje
 
 
 def _wanted(move: Move, before: Move) -> int:
-    """Return the action of a move; -1 for draws and flowers, which nobody decides."""
+    """Return the action of a move; -1 for draws and flowers, which nobody decides, and for a chow that is none."""
+    is_offered = before.what in ("PLAY", "BUGANG") and move.what in ("PENG", "GANG", "HU")
+    if is_offered and move.kind not in (NO_TILE, before.kind):
+        raise RecordError(f"{move} is not possible here: {TILES[before.kind]} is offered")
     if move.what == "CHI":
         return chow(before.kind, move.kind)
     if move.what == "ANGANG":
@@ -233,7 +238,7 @@ def _is_there(engine: Engine, move: Move, wanted: int) -> bool:
         return True  # it becomes visible with the draw that follows
     if move.what == "DRAW":
         return has_drawn and (move.kind in (NO_TILE, int(engine.state.drawn[0])))
-    return engine.seat_to_act[0] == move.player and bool(engine.action_mask[0, wanted])
+    return wanted >= 0 and engine.seat_to_act[0] == move.player and bool(engine.action_mask[0, wanted])
 
 
 def _position(engine: Engine) -> str:
@@ -251,9 +256,16 @@ def record_of(game: Game) -> GameRecord:
         RecordError: a move is not possible, or the game ends differently from what it says; the message says where and
             how.
     """
+
+    def refused(why: object) -> RecordError:
+        return RecordError(": ".join([*dict.fromkeys(filter(None, (game.place, game.name))), str(why)]))
+
     players = [move.player for move in game.moves] + ([] if game.penalty is None else [game.penalty[1]])
     if not 0 <= game.wind < 4 or len(game.hands) != PLAYERS or not all(0 <= one < PLAYERS for one in players):
-        raise RecordError(f"{game.name}: not {PLAYERS} hands, or a wind or a player that does not exist")
+        raise refused(f"not {PLAYERS} hands, no round wind, or a wind or a player that does not exist")
+    dealt = [sum(kind < FLOWERS for kind in hand) for hand in game.hands]
+    if dealt != [_HAND] * PLAYERS:
+        raise refused(f"each player is dealt {_HAND} tiles that are no flowers; the log names {dealt}")
     is_complete = game.penalty is None
     played = rules_of(game)
     deal = deal_of(game, played)
@@ -262,16 +274,16 @@ def record_of(game: Game) -> GameRecord:
     try:
         recorder.reset(seed=0, deals=deal)
     except DealError as error:
-        raise RecordError(f"{game.name}: {error}") from None
+        raise refused(error) from None
     play(engine, game.moves, step=recorder.step)
     if is_complete:
         while engine.seat_to_act[0] != NO_SEAT and engine.action_mask[0, PASS]:
             recorder.step([PASS])
         if engine.seat_to_act[0] != NO_SEAT:
-            raise RecordError(f"{game.name}: the log ends before the hand does: {_position(engine)}")
+            raise refused(f"the log ends before the hand does: {_position(engine)}")
     (record,) = ended or recorder.so_far()
     if game.scores and game.penalty is None and record.points != game.scores:
-        raise RecordError(f"{game.name}: the log ends with the scores {game.scores}, its replay with {record.points}")
+        raise refused(f"the log ends with the scores {game.scores}, its replay with {record.points}")
     notes: dict[int, dict[str, Any]] = {0: {"match": _whole(game.name)}} if game.name else {}
     if game.penalty is not None:
         what, player = game.penalty
@@ -355,17 +367,17 @@ def _game_of_log(told: Any, place: str) -> Game:
         agents = tuple(map(_agent, players)) if isinstance(players, list) else ()
     else:
         name, logs, agents = place, told, ()
-    game = Game(name=name, agents=agents if len(agents) == PLAYERS else ())
+    game = Game(name=name, agents=agents if len(agents) == PLAYERS else (), place=place)
     if not isinstance(logs, list) or not logs:
         raise RecordError(f"{place}: a log of the judge has its turns in 'logs'")
     for turn in range(0, len(logs), 2):
         answers = logs[turn - 1] if turn else {}
         try:
-            _take_turn(game, logs[turn]["output"]["display"], answers, f"{name}, turn {turn}: ")
+            _take_turn(game, logs[turn]["output"]["display"], answers, f"{place}, turn {turn}: ")
         except RecordError as error:
-            raise RecordError(f"{name}, turn {turn}: {error}") from None
+            raise RecordError(f"{place}, turn {turn}: {error}") from None
         except (KeyError, TypeError, IndexError, ValueError, OverflowError, AttributeError) as error:
-            raise RecordError(f"{name}, turn {turn}: not what the judge writes: {error!r}") from None
+            raise RecordError(f"{place}, turn {turn}: not what the judge writes: {error!r}") from None
     return game
 
 
@@ -431,7 +443,8 @@ def _games_of_text(lines: Iterable[str], place: str, refused: Callable[[RecordEr
         if words[0] == "Match":
             if game is not None:
                 yield game
-            game, is_left_out = Game(name=words[1] if len(words) > 1 else ""), False
+            game = Game(name=words[1] if len(words) > 1 else "", place=f"{place}, line {number}")
+            is_left_out = False
         elif not is_left_out:
             try:
                 if game is None:
@@ -455,9 +468,7 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
     elif words[0] == "Score":
         game.scores = _scores(words[1:])
     elif words[0] == "Player":
-        player, what, tiles = int(words[1]), words[2].upper(), words[3:]
-        if not 0 <= player < PLAYERS:
-            raise RecordError(f"there is no player {player}")
+        player, what, tiles = _player(words[1]), words[2].upper(), words[3:]
         if what == "DEAL":
             game.hands[player] = [tile(name) for name in tiles]
             return
@@ -467,7 +478,16 @@ def _take_line(game: Game, words: list[str], place: str) -> None:
         claimed = game.moves[-1].kind if game.moves and game.moves[-1].what == "PLAY" else NO_TILE
         for at in range(1, len(tiles), 5) if claimed != NO_TILE else ():
             _, _, other, said, *named = tiles[at : at + 5]
-            also[int(other)] = action_of([said.upper(), *named], claimed)
+            also[_player(other)] = action_of([said.upper(), *named], claimed)
+            if also[_player(other)] < 0:
+                raise RecordError(f"{' '.join([said, *named])!r} is not a claim of {TILES[claimed]}")
         game.moves.append(Move(player, what, tile(tiles[0]), also, place))
     elif words[0] not in ("Fan", "Huang"):
         raise RecordError(f"{words[0]!r} does not begin a line of a log")
+
+
+def _player(word: str) -> int:
+    player = int(word)
+    if not 0 <= player < PLAYERS:
+        raise RecordError(f"there is no player {player}; players are 0 to {PLAYERS - 1}")
+    return player

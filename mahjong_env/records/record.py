@@ -15,7 +15,6 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -106,7 +105,7 @@ class GameRecord:
         """Return the record as one line, without a newline.
 
         Raises:
-            RecordError: JSON cannot hold its notes or names, or they could not be read again.
+            RecordError: JSON cannot hold one of its fields, or it could not be read again.
         """
         values = {name: getattr(self, name) for name in _FIELDS}
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
@@ -122,6 +121,9 @@ class GameRecord:
                 told["notes"][str(number)] = dict(note)
                 _check("notes", json.loads(json.dumps({str(number): dict(note)}), object_pairs_hook=_fields))
             what = "the record"
+            for name, value in told.items():
+                if name in _FIELDS and name != "notes":
+                    _check(name, list(value) if isinstance(value, tuple) else value)
             _check_together(values)
             line = json.dumps(told, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
             line.encode()
@@ -215,8 +217,7 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
         return value in rule["enum"]
     if "type" not in rule:
         return True
-    names = [rule["type"]] if isinstance(rule["type"], str) else rule["type"]
-    if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in names):
+    if not _is_of(value, rule["type"]):
         return False
     if isinstance(value, list):
         if rule["items"]["type"] == "integer" and set(map(type, value)) == {int}:  # fast path for lists of actions
@@ -233,6 +234,13 @@ def _fits(value: Any, rule: Mapping[str, Any]) -> bool:
     if isinstance(value, int | float):
         return bool(rule.get("minimum", -sys.float_info.max) <= value <= rule.get("maximum", sys.float_info.max))
     return True
+
+
+def _is_of(value: Any, wanted: str | list[str]) -> bool:
+    """Whether a value has the type, or one of the types, that the schema names."""
+    if isinstance(wanted, list):
+        return any(_is_of(value, one) for one in wanted)
+    return isinstance(value, _TYPES[wanted]) and isinstance(value, bool) == (wanted == "boolean")
 
 
 def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
@@ -357,26 +365,38 @@ class RecordWriter:
         size = os.fstat(self._file).st_size
         if not size:
             return
+        last = b""
         with self.path.open("rb") as file:
             first = next((line for line in file if line.strip()), b"")  # like `read_records`, skips empty lines
-            if first.endswith(b"\n"):
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                file.seek(0)
+                *_, last = file
+        is_torn = bool(last.strip()) and not _is_json(last)
+        is_all = is_torn and first == last and last.startswith(_BEGINNING)  # the first record was torn
+        if not is_all:
+            for line in (first, b"" if is_torn else last):
                 try:
-                    GameRecord.from_json(first.decode("utf-8"))
+                    if line.strip():
+                        GameRecord.from_json(line.decode("utf-8"))
                 except (RecordError, UnicodeDecodeError) as error:
                     raise RecordError(f"{self.path} is not a file of records, and is left as it is: {error}") from None
-            elif not first.startswith(b'{"format":"mahjong_env.record"'[: len(first)]):
-                raise RecordError(f"{self.path} is not a file of records; it is left as it is")
-            file.seek(size - 1)
-            if file.read(1) == b"\n":
-                return
-            file.seek(0)
-            *_, last = file
-        try:
-            GameRecord.from_json(last.decode("utf-8"))
-        except (RecordError, UnicodeDecodeError):
+        if is_torn:
             os.ftruncate(self._file, size - len(last))
-        else:  # a whole line without its newline, as some editors leave it
+        elif last:  # a whole line without its newline, as some editors leave it
             self._append(b"\n")
+
+
+_BEGINNING: Final = f'{{"format":"{FORMAT}"'.encode()
+"""The beginning of every line that `GameRecord.to_json` has made."""
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _overlap(tail: bytes, lines: bytes) -> int:
@@ -427,7 +447,7 @@ def nth_record(path: str | os.PathLike[str], number: int = 1) -> GameRecord:
     """
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise RecordError(f"matches of a file are counted from 1, not {number!r}")
-    record = next(islice(read_records(path), number - 1, None), None)
+    record = next((record for at, record in enumerate(read_records(path), 1) if at == number), None)
     if record is None:
         raise RecordError(f"{os.fspath(path)} has no match {number}")
     return record

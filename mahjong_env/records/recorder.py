@@ -59,12 +59,12 @@ class Recorder:
             thoughts: whether to ask for agents' thoughts and record them.
 
         Raises:
-            RecordError: the number of agents is neither 0 nor that of the persons.
+            RecordError: the agents are not one name for each person, or none at all.
         """
-        if not callable(agents) and len(agents) not in (0, engine.num_people):
-            raise RecordError(
-                f"agents are {engine.num_people} names, one for each person, not {len(agents)}: {agents!r}"
-            )
+        if not callable(agents) and (
+            len(agents) not in (0, engine.num_people) or not all(isinstance(name, str) for name in agents)
+        ):
+            raise RecordError(f"agents are {engine.num_people} names, one text for each person, not {agents!r}")
         self.engine, self._write = engine, write
         self.thoughts: dict[int, Mapping[str, Any]] | None = {} if thoughts else None
         self._agents = agents if callable(agents) else (lambda game: agents)
@@ -94,26 +94,40 @@ class Recorder:
         self._write(*unfinished)  # last, so that the new matches have begun even if this fails
 
     def step(self, actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None) -> StepResult:
-        """Play actions as `Engine.step` does; ``notes`` holds for each action what its agent thought, or None."""
+        """Play actions as `Engine.step` does.
+
+        Args:
+            actions: see `Engine.step`.
+            games: see `Engine.step`.
+            notes: for each action what its agent thought, or None; see `GameRecord.notes`.
+
+        Raises:
+            RecordError: the notes are not one mapping or None for each action, and nothing has been played.
+            MahjongError: see `Engine.step`; or the record of a match that has ended cannot be written.
+        """
         return self.note_step(lambda: self.engine.step(actions, games), actions, games, notes=notes)
 
     def note_step(
         self, play: Callable[[], StepResult], actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None
     ) -> StepResult:
         """Note that ``play()`` plays these actions, for callers that play themselves; see `step`."""
-        engine = self.engine
+        engine, which = self.engine, self._numbers(games)
+        if notes is not None and len(notes) != len(which):
+            raise RecordError(f"notes are one for each of the {len(which)} actions, not {len(notes)}")
+        told = [] if notes is None else list(zip(which.tolist(), notes, strict=True))
+        told += (self.thoughts or {}).items()
+        if wrong := [note for _, note in told if not isinstance(note, Mapping | None)]:
+            raise RecordError(f"a note is a mapping or None, not {wrong[0]!r}")
         is_live = engine.state.actor != NO_SEAT
         result = play()
-        which = np.arange(engine.num_games) if games is None else np.arange(engine.num_games)[games]
+        if self.thoughts:
+            self.thoughts.clear()
         played = np.full(engine.num_games, _OVER)
         played[which] = actions
         played[~is_live] = _OVER
-        told = [(game, note) for game, note in zip(which.tolist(), notes or (), strict=False) if note]
-        if self.thoughts:
-            told += self.thoughts.items()
-            self.thoughts.clear()
         for game, note in told:
-            self._notes.setdefault(game, {})[int(self._lengths[game])] = dict(note)
+            if note:
+                self._notes.setdefault(game, {})[int(self._lengths[game])] = dict(note)
         self._first_step[(played >= 0) & (self._lengths == 0)] = self._dropped + len(self._steps)
         self._lengths += played >= 0
         self._steps.append(played)
@@ -134,7 +148,7 @@ class Recorder:
 
     def forget(self, games: Any = None) -> None:
         """Stop recording the current matches of these games (None: of all), because something else changed them."""
-        self._is_known[slice(None) if games is None else games] = False
+        self._is_known[self._numbers(games)] = False
 
     def close(self) -> None:
         """Write the unfinished matches as far as they have been played; the rest of them is not recorded."""

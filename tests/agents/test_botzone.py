@@ -1,5 +1,6 @@
 """Bots of Botzone at our tables, and our agents behind its protocol."""
 
+import ast
 import copy
 import json
 import os
@@ -219,6 +220,27 @@ def test_every_way_of_asking_plays_the_same(bot, tmp_path):
     assert {ACTIONS[action] for action in played[0]} >= {"pung", "pass"}
     log = [json.loads(line) for line in (tmp_path / "plays" / "table-1.jsonl").read_text("utf-8").splitlines()]
     assert {who for line in log for who in line} == {"to", "from"}
+
+
+STORES = """
+import sys
+told = sys.stdin.read().split("\\n")
+number = 2 * int(told[0])
+words = told[number - 1].split()
+print(f"PLAY {words[1]}" if words[0] == "2" else "PASS", told[number:], *sys.argv[1:], sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(("data", "everywhere"), [("", "G"), ("D", ""), ("D", "G\nH"), ("", "")])
+def test_data_and_globaldata_have_lines_of_their_own(data, everywhere, tmp_path):
+    (tmp_path / "bot.py").write_text(STORES, encoding="utf-8")
+    words = shlex.join([str(tmp_path / "bot.py"), data, everywhere])
+    play(tables(1), make_agent(f"botzone:{PYTHON} {words}?io=simple&failures=0&log={tmp_path / 'log'}"), most=2)
+    (log,) = (tmp_path / "log").iterdir()
+    lines = log.read_text("utf-8").splitlines()
+    answers = [json.loads(line)["from"].split("\n") for line in lines if "from" in line]
+    given = [""] if data == everywhere == "" else [data, *everywhere.split("\n"), ""]
+    assert ast.literal_eval(answers[-1][1]) == given
 
 
 @pytest.mark.parametrize(

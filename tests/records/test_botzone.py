@@ -1,6 +1,7 @@
 """Games of Botzone as records: a judge of our own plays them, and its logs are played again to the last point."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import count
 
@@ -130,8 +131,53 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
     with pytest.raises(RecordError, match="only 4 in the set"):
         record_of(replace(game, hands=[[0] * 13, [0] * 13, *game.hands[2:]]))
     for wrong in ({"wind": 9}, {"hands": game.hands[:3]}, {"penalty": ("WA", 9)}):
-        with pytest.raises(RecordError, match="a wind or a player that does not exist"):
+        with pytest.raises(RecordError, match=r"txt, line 1: made-here: .* a wind or a player that does not exist"):
             record_of(replace(game, **wrong))
+
+
+@pytest.fixture(scope="module")
+def with_pung():
+    """A game in which a pung is claimed, as lines, and the number of the line that claims it."""
+    texts = (play(seed).text for seed in count())
+    return next((text, at) for text in texts for at, line in enumerate(text) if " Peng " in line)
+
+
+FAULTS = {
+    "another tile": ("Peng .*", "Peng H1", r"line {at}: player \d PENG H1 is not possible here: \w\d is offered"),
+    "no such claim": ("$", " Ignore Player 2 Sleep", r"line {at}: 'Sleep' is not a claim of "),
+    "no such player": ("$", " Ignore Player 9 Gang W1", r"line {at}: there is no player 9; players are 0 to 3"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_claims_that_cannot_be_are_named(fault, with_pung, tmp_path):
+    (text, at), (old, new, said) = with_pung, FAULTS[fault]
+    text = [*text[:at], re.sub(old, new, text[at], count=1), *text[at + 1 :]]
+    (tmp_path / "txt").write_text("\n".join(text), encoding="utf-8")
+    with pytest.raises(RecordError, match="txt, " + said.format(at=at + 1)):
+        record_of(*read_games(tmp_path / "txt"))
+
+
+@pytest.mark.parametrize("kind", ["txt", "json"])
+def test_what_a_log_does_not_say_is_named(kind, judged, tmp_path):
+    """A hand of 12 or 14 tiles, no round wind, no end; the file is always named."""
+    file = tmp_path / f"log.{kind}"
+    judge = judged[0]
+
+    def refused(lines, turns, said):
+        file.write_text("\n".join(lines) if kind == "txt" else json.dumps({"_id": "made-here", "logs": turns}), "utf-8")
+        place = "log.txt, line 1" if kind == "txt" else "log.json"
+        with pytest.raises(RecordError, match=f"{place}: made-here: {said}"):
+            record_of(*read_games(file))
+
+    for wrong in (lambda hand: hand[1:], lambda hand: [*hand, "W9"]):
+        lines, turns = list(judge.text), json.loads(json.dumps(judge.logs))
+        lines[3] = " ".join([*lines[3].split()[:3], *wrong(lines[3].split()[3:])])
+        hands = turns[2]["output"]["display"]["hand"]
+        hands[1] = wrong(hands[1])
+        refused(lines, turns, r"each player is dealt 13 tiles that are no flowers; the log names \[13, 1[24], 13, 13\]")
+    refused([judge.text[0], *judge.text[2:]], judge.logs[2:], "not 4 hands, no round wind, or")
+    refused(judge.text[:20], judge.logs[:19], "the log ends before the hand does: player ")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +191,7 @@ def test_what_cannot_be_played_is_named(judged, tmp_path):
         ("[" * 100_000, "line 1: not JSON"),
         ("Match a\nHello", "line 2: 'Hello' does not begin a line of a log"),
         ("[1, 2]", "a log of the judge has its turns in 'logs'"),
-        ('{"logs": [{"output": 1}]}', "turn 0: not what the judge writes"),
+        ('{"_id": "g", "logs": [{"output": 1}]}', "log, turn 0: not what the judge writes"),
         ('{"logs"', "line 1: not JSON"),
         ("Match a\nScore 1 2", r"line 2: scores are 4 numbers, one for each player, not \['1', '2'\]"),
         ('{"logs": [{"output": {"display": {"action": "INIT", "quan": 1e400}}}]}', "turn 0: not what the judge writes"),
@@ -203,7 +249,7 @@ def test_the_command_writes_records(judged, tmp_path, capsys):
     assert "1 games in" in capsys.readouterr().out
     assert main(["from-botzone", str(bad), str(good), "--out", str(out)]) == 1
     said = capsys.readouterr()
-    assert "left out: made-here: the log ends with the scores (1, 1, 1, -3)" in said.err
+    assert f"left out: {bad}, line 1: made-here: the log ends with the scores (1, 1, 1, -3)" in said.err
     assert [record.points for record in read_records(out)] == [tuple(judged[0].scores)] * 2
 
 

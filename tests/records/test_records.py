@@ -87,6 +87,30 @@ def test_some_games_may_be_stepped_at_a_time():
     assert all(replay_points(record) == record.points for record in recorder.collected)
 
 
+@pytest.mark.parametrize("games", [1, np.int64(1), (1,), [1], np.array([1]), [False, True]], ids=repr)
+def test_games_are_named_as_for_the_engine(games):
+    engine, rng = mahjong_env.make_engine("hebei", 2, seed=1), np.random.default_rng(1)
+    recorder = Collector(engine)
+    recorder.step(random_actions(engine.action_mask[1:], rng), games)
+    recorder.step([], np.array([]))
+    assert [len(record.actions) for record in recorder.so_far()] == [0, 1]
+    recorder.forget(np.array([]))
+    recorder.forget(games)
+    assert [record.stream for record in recorder.so_far()] == [0]
+
+
+@pytest.mark.parametrize("notes", [[7, None], [{}], [{}] * 3, "ab", {0: {}, 1: {}}], ids=str)
+def test_notes_that_are_not_one_for_each_action_are_refused_before_anything_is_played(notes):
+    engine, rng = mahjong_env.make_engine("hebei", 2, seed=1), np.random.default_rng(1)
+    recorder, actions = Collector(engine), random_actions(engine.action_mask, rng)
+    before = engine.moves(None).tolist()
+    with pytest.raises(RecordError, match=r"notes are one for each of the 2 actions|a note is a mapping or None, not"):
+        recorder.step(actions, notes=notes)
+    assert engine.moves(None).tolist() == before
+    recorder.step(actions, notes=[None, {"value": 1}])
+    assert [(len(record.actions), record.notes) for record in recorder.so_far()] == [(1, {}), (1, {0: {"value": 1}})]
+
+
 def test_matches_that_have_not_ended_are_recorded_as_unfinished():
     engine = mahjong_env.make_engine("fuzhou", 2, seed=4)
     recorder, rng = Collector(engine), np.random.default_rng(4)
@@ -162,7 +186,7 @@ def test_files_are_appended_and_read(tmp_path):
     assert list(read_records(path)) == records
 
 
-@pytest.mark.parametrize("kept", [1, 40, 300])
+@pytest.mark.parametrize("kept", [30, 40, 300])
 def test_a_torn_last_line_is_cut_off(tmp_path, kept):
     path = tmp_path / "games.jsonl"
     records = [record_of_one_match(seed=seed) for seed in range(2)]
@@ -175,6 +199,26 @@ def test_a_torn_last_line_is_cut_off(tmp_path, kept):
     with RecordWriter(path) as writer:
         writer.write(records[0])
     assert list(read_records(path)) == records[:1]
+
+
+def test_a_whole_last_line_that_is_no_record_is_not_cut_off(tmp_path):
+    path, record = tmp_path / "games.jsonl", record_of_one_match()
+    line = record.to_json()
+    for last, said in (
+        (changed(record, version=1), "a record of version 1, whose seeds dealt other cards"),
+        (changed(record, points=["x"]), "the record's points is "),
+        ("17", "not a record"),
+        ('{"format":"other"', None),
+    ):
+        text = f"{line}\n{last}"
+        path.write_text(text, encoding="utf-8")
+        if said is None:  # torn, whatever it was
+            RecordWriter(path).close()
+            text = f"{line}\n"
+        else:
+            with pytest.raises(RecordError, match=f"is not a file of records, and is left as it is: {said}"):
+                RecordWriter(path)
+        assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_last_line_that_lacks_its_newline_alone_stays(tmp_path):
@@ -282,7 +326,7 @@ def test_lines_that_were_interrupted_are_completed(shown, tmp_path):
 
 def test_foreign_files_are_left_as_they_are(tmp_path):
     path = tmp_path / "notes.txt"
-    for text in ("milk\n", "milk", '{"format":"other"}\n'):
+    for text in ("milk\n", "milk", '{"format":"other"}\n', "{", '{"format":"mahj'):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(RecordError, match="is not a file of records"):
             RecordWriter(path)
@@ -399,10 +443,33 @@ def test_a_record_that_no_file_can_hold_is_not_written(tmp_path):
     path, record = tmp_path / "games.jsonl", record_of_one_match()
     with RecordWriter(path) as writer:
         for values in ({"agents": ("\ud800",) * 3}, {"notes": {0: {"why": object()}}}, {"notes": {0: {1: np.int8(1)}}}):
-            with pytest.raises(RecordError, match="cannot be written as JSON"):
+            with pytest.raises(RecordError, match=r"cannot be written as JSON|agents is .*, and should be"):
                 writer.write(record, replace(record, **values))
         writer.write(record)
     assert list(read_records(path)) == [record]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"agents": (1, 2, 3)},
+        {"seed": -1},
+        {"points": (1.5, 2, 3)},
+        {"actions": (200,)},
+        {"actions": (True,)},
+        {"num_hands": 0},
+        {"knobs": [1]},
+        {"start": "middle"},
+        {"is_complete": 2},
+    ],
+    ids=str,
+)
+def test_a_record_that_could_not_be_read_again_is_not_written(values, tmp_path):
+    with RecordWriter(tmp_path / "games.jsonl") as writer:
+        with pytest.raises(RecordError, match=f"the record's {next(iter(values))} is .*, and should be: "):
+            writer.write(replace(record_of_one_match(), **values))
+        writer.write(replace(record_of_one_match(), agents=tuple(np.array(["a", "b", "c"]))))
+    assert len(list(read_records(tmp_path / "games.jsonl"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -437,9 +504,10 @@ def test_a_note_that_could_not_be_read_again_is_not_written(note, tmp_path):
 
 def test_agents_are_one_for_each_person(tmp_path):
     engine, record = mahjong_env.make_engine("hebei", 1, seed=1), record_of_one_match()
-    for names in (["a"], ["a"] * 4):
-        with pytest.raises(RecordError, match=f"agents are 3 names, one for each person, not {len(names)}"):
+    for names in (["a"], ["a"] * 4, [1, 2, 3]):
+        with pytest.raises(RecordError, match=f"3 names, one text for each person, not {re.escape(str(names))}"):
             Collector(engine, agents=names)
+    for names in (["a"], ["a"] * 4):
         with RecordWriter(tmp_path / "games.jsonl") as writer, pytest.raises(RecordError, match="it has 3 persons"):
             writer.write(replace(record, agents=tuple(names)))
     assert (tmp_path / "games.jsonl").read_bytes() == b""
