@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.files import replacing
@@ -82,7 +84,28 @@ def check_record(chosen: argparse.Namespace, page: str | None = None) -> None:
             RecordWriter(path).close()
 
 
+def check_left_out(chosen: argparse.Namespace, why: str, **defaults: Any) -> None:
+    """Raise `MahjongError` if an option is given that has no effect here.
+
+    Args:
+        chosen: the arguments.
+        why: why the options have no effect.
+        **defaults: the options, each with its value where it is not given.
+    """
+    given = [f"--{name.replace('_', '-')}" for name, default in defaults.items() if getattr(chosen, name) != default]
+    if given:
+        raise MahjongError(f"{why}: leave out {', '.join(given)}")
+
+
 # --- Files -----------------------------------------------------------------------------------------------------------
+
+
+def check_distinct(files: Mapping[str, str | Path | None]) -> None:
+    """Raise `MahjongError` if two options, by which the files are listed, name one file: it would be overwritten."""
+    named = [(option, Path(file)) for option, file in files.items() if file is not None]
+    for (one, file), (other, again) in combinations(named, 2):
+        if file.resolve() == again.resolve():
+            raise MahjongError(f"{one} and {other} name the same file, {file}: name another one for {other}")
 
 
 def check_writable(path: Path) -> None:

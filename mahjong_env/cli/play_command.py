@@ -16,7 +16,15 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
-from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
+from mahjong_env.cli.arguments import (
+    add_game,
+    add_rules,
+    check_left_out,
+    check_record,
+    read_agents,
+    read_rules,
+    read_seed,
+)
 from mahjong_env.cli.terminal import say, width
 from mahjong_env.drawing.table import WINDS, person_name
 from mahjong_env.drawing.text import (
@@ -72,13 +80,18 @@ def run(chosen: argparse.Namespace) -> int:
     """Play one match, or those that a browser asks for."""
     seed, begun = read_seed(chosen), None
     if chosen.file is not None:
-        if chosen.variant is not None or chosen.knob or not chosen.browser:
-            raise MahjongError("--from needs --browser, and takes no --variant or --knob: a match has its own rules")
+        if not chosen.browser:
+            raise MahjongError("--from needs --browser: a match goes on in a page")
+        check_left_out(chosen, "a match has its own rules and hands", variant=None, knob=[], num_hands=1)
         begun = nth_record(chosen.file, chosen.match), chosen.at
     elif chosen.variant is None and (not chosen.browser or chosen.knob):
         raise MahjongError(
             f"--variant names what is played: {', '.join(sorted(VARIANTS))}; --browser alone lets you choose"
         )
+    if begun is None:
+        check_left_out(chosen, "only a recorded match (--from) is taken over", match=1, at=0)
+    if not chosen.browser:
+        check_left_out(chosen, "only --browser has a page", port=0, no_open=False)
     rules = begun[0].rules if begun is not None else None if chosen.variant is None else read_rules(chosen)
     if rules is not None and not 0 <= chosen.seat < rules.people:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
@@ -272,8 +285,9 @@ def play(
             match.answer(match.position, answer)
     finally:
         match.leave()
-    say_in_colour(standings_text(match.points_by_hand[-1], you), "all hands:")
-    print(show())
+        if match.waits_for == "over":  # also where its record cannot be written
+            say_in_colour(standings_text(match.points_by_hand[-1], you), "all hands:")
+            print(show())
 
 
 def situation_text(engine: Engine, reader: Reader) -> str:

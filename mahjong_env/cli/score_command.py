@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mahjong_env.basics.errors import HandError
-from mahjong_env.cli.arguments import add_rules, check_writable, read_rules, write_text
+from mahjong_env.cli.arguments import add_rules, check_distinct, check_writable, read_rules, write_text
 from mahjong_env.scoring.described import known_circumstances, score
 from mahjong_env.viewer import Explained
 
@@ -60,6 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Score the hand and print it."""
     names = (*_arguments(), "melds", "running_points", *known_circumstances())
     given = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+    check_distinct({"--html": chosen.html, "--svg": chosen.svg})
     for file in filter(None, (chosen.html, chosen.svg)):
         check_writable(Path(file))
     rules = read_rules(chosen)

@@ -17,6 +17,8 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.cli.arguments import (
     add_game,
     add_rules,
+    check_distinct,
+    check_left_out,
     check_record,
     check_writable,
     read_agents,
@@ -61,6 +63,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Tell one match, or write it as a page."""
+    check_distinct({"RECORD": chosen.games, "--record": chosen.record, "--html": chosen.html})
     if chosen.html is not None:
         check_writable(Path(chosen.html))
     if chosen.games is None:
@@ -74,9 +77,8 @@ def run(chosen: argparse.Namespace) -> int:
             with RecordWriter(chosen.record) as writer:
                 writer.write(record)
     else:
-        if chosen.variant is not None or chosen.record is not None or chosen.thoughts:
-            wrong = "leave out --variant, --record and --thoughts"
-            raise MahjongError(f"a recorded game has its own rules: {wrong}")
+        why, played = "a recorded game has its own rules, players and cards", {"agents": ["random"], "num_hands": 1}
+        check_left_out(chosen, why, variant=None, knob=[], seed=None, record=None, thoughts=False, **played)
         if chosen.match < 1:
             raise MahjongError(f"--match is an integer from 1, not {chosen.match}")
         record = nth_record(chosen.games, chosen.match)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
-from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.errors import MahjongError, RecordError
 from mahjong_env.drawing.table import HIDDEN, Table, person_of, read_table, seen_table
 from mahjong_env.drawing.text import Deed, deeds, marks_in_words
 from mahjong_env.engine.batch import Engine
@@ -213,7 +213,8 @@ class PersonsMatch:
 
         Raises:
             StaleError: another question is being asked by now.
-            PlayError: there is no such action, or it is not legal; the message says why. The match is unchanged.
+            PlayError: there is no such action, or it is not legal; the message says why. The match is unchanged. Or the
+                match is over, and its record cannot be written (code "unwritten").
         """
         self._check(position, "answer")
         if name not in ACTIONS:
@@ -258,6 +259,7 @@ class PersonsMatch:
         """Write the match as far as it is played, if it is not over and the person has answered at least once."""
         if self.position and self.record is None:
             self._recorder.close()
+            self._write_record()
 
     def legal(self) -> list[str]:
         """Return the names of the actions that the person may choose from."""
@@ -353,6 +355,7 @@ class PersonsMatch:
             self._last = self.frames[-1]
             self.waits_for = "over" if result.done[0] else "next"
             self._tell(self.engine, result)
+            self._write_record()  # last, so that the match is over even if this fails
             return
         for deed in deeds(self.engine.view(seats=self.person))[told:]:
             self._tell(self.engine, deed)
@@ -397,6 +400,13 @@ class PersonsMatch:
         return points
 
     def _keep(self, *records: GameRecord) -> None:
-        for self.record in records:
-            if self._write is not None:
-                self.written = self._write(self.record)
+        for record in records:
+            self.record = record
+
+    def _write_record(self) -> None:
+        if self.record is None or self._write is None:
+            return
+        try:
+            self.written = self._write(self.record)
+        except RecordError as error:
+            raise PlayError(str(error), "unwritten") from error

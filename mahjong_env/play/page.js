@@ -39,7 +39,7 @@ Object.assign(words.zh, {
     request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了：现在是这样。",
     unreviewed: "没有这一场的复盘。", reviewing: "复盘尚未完成。",
     turn: "现在不能这样做：还没轮到你。", answer: "现在不能这样做：正在等你回答。", next: "现在不能这样做：这一局已经结束。",
-    over: "现在不能这样做：本场已经结束。",
+    over: "现在不能这样做：本场已经结束。", unwritten: "本场记录没能写入文件：请保存记录。",
   },
   thinking: "其他人在打……",
   written: (file, match) => `这是 ${file} 中的第 ${match} 场。`, unwritten: "先保存记录，再在同一文件夹中运行：",
@@ -355,7 +355,7 @@ async function once(action) {
 async function recover(error) {
   complain(error);
   const isLost = () => complaint.code === "lost";
-  if (!game || !(isLost() || ["stale", "turn", "answer", "next", "over"].includes(error.code))) return;
+  if (!game || !(isLost() || ["stale", "turn", "answer", "next", "over", "unwritten"].includes(error.code))) return;
   for (let wait = isLost() ? 1000 : 0; ; wait = Math.min(wait * 2, 8000) || 1000) {
     await later(wait);
     try {

@@ -142,6 +142,25 @@ def test_a_broken_file_of_records_is_refused_before_anything_is_played(capsys, t
     assert run(capsys, f"{command} --record {tmp_path}/new.jsonl")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("show {0} --html {1}", "RECORD and --html"),
+        (f"{SHOW} --record {{0}} --html {{1}}", "--record and --html"),
+        (f"{SCORE} --html {{0}} --svg {{1}}", "--html and --svg"),
+    ],
+)
+def test_two_options_that_name_one_file_are_refused(capsys, tmp_path, command, options):
+    file, link = tmp_path / "file", tmp_path / "link"
+    run(capsys, f"{SHOW} --record {file}")
+    before = file.read_bytes()
+    link.symlink_to(file)
+    status, printed, said = run(capsys, command.format(file, link))
+    assert (status, printed) == (2, "")
+    assert f"{options} name the same file, {file}: name another one for" in said
+    assert file.read_bytes() == before
+
+
 # --- score ---------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +246,23 @@ def test_a_game_is_recorded_told_again_and_written_as_a_page(tmp_path, capsys):
     assert main([*play, "--html", str(again)]) == 0
     assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
     assert len(list(read_records(file))) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--knob cap=3 --seed 5", "has its own rules, players and cards: leave out --knob, --seed"),
+        ("--agents nobody --num-hands 4", "leave out --agents, --num-hands"),
+        ("--record other.jsonl --thoughts", "leave out --record, --thoughts"),
+        (f"--match {10**24}", f"games.jsonl has no match {10**24}"),
+    ],
+)
+def test_what_has_no_effect_on_a_recorded_game_is_refused(options, said, tmp_path, capsys):
+    file = tmp_path / "games.jsonl"
+    run(capsys, f"{SHOW} --record {file}")
+    status, printed, told = run(capsys, f"show {file} {options}")
+    assert (status, printed) == (2, "")
+    assert said in told
 
 
 def test_a_seed_is_drawn_and_said(capsys):

@@ -11,14 +11,14 @@ from time import sleep
 import numpy as np
 import pytest
 
-from mahjong_env import VARIANTS, Deal, action, make_engine, rules
+from mahjong_env import VARIANTS, Deal, RecordError, action, make_engine, rules
 from mahjong_env.cli import main, play_command
 from mahjong_env.cli.play_command import play, situation_text
 from mahjong_env.cli.show_command import Story
 from mahjong_env.drawing.text import Reader
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.play.hints import why_not
-from mahjong_env.play.match import play_on_command, review_command, show_command
+from mahjong_env.play.match import PlayError, play_on_command, review_command, show_command
 from mahjong_env.play.words import matching
 from mahjong_env.records import RecordWriter, read_records
 from mahjong_env.testing import eager_actions
@@ -67,6 +67,16 @@ def test_play_to_the_end(capsys):
     printed = played(capsys, "w", hands=("111222333444m 55p",))
     assert "you win with 5p, drawn" in printed
     assert printed.endswith("the match is over\n")
+
+
+def test_the_end_is_shown_where_its_record_cannot_be_written(capsys):
+    def write(record):
+        raise RecordError("the disk is full")
+
+    deal = Deal(dealer=0, hands=("111222333444m 55p",))
+    with pytest.raises(PlayError, match="the disk is full"):
+        play(partial(match_of, "hebei", 1, deal=deal, write=write), Reader(0), read=Script("w"))
+    assert capsys.readouterr().out.endswith("the match is over\n")
 
 
 def test_a_person_may_leave_with_the_end_of_the_input(capsys):
@@ -242,6 +252,18 @@ def test_what_is_played_has_to_be_named_or_chosen(words, capsys):
     assert "--variant names what is played: fuzhou, hangzhou" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--at", "3", "--match", "2"], "only a recorded match (--from) is taken over: leave out --match, --at"),
+        (["--port", "8000", "--no-open"], "only --browser has a page: leave out --port, --no-open"),
+    ],
+)
+def test_options_without_effect_are_refused(words, said, capsys):
+    assert main(["play", "--variant", "hebei", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
     path, begun = tmp_path / "games.jsonl", []
     words = ["show", "--variant", "hebei", "--seed", "3", "--num-hands", "2", "--tables", "none"]
@@ -289,7 +311,7 @@ def test_a_recorded_match_is_played_on(tmp_path, monkeypatch, capsys):
             ["--match", "3"],
             "'evil.py:Agent', which cannot be seated by name: name the agents of the other seats with --agents",
         ),
-        (["--variant", "hebei"], "a match has its own rules"),
+        (["--variant", "hebei", "--num-hands", "2"], "its own rules and hands: leave out --variant, --num-hands"),
         (["--seat", "3"], "--seat is a person from 0 to 2"),
     ):
         assert main(["play", "--browser", "--from", str(path), *wrong]) == 2

@@ -13,7 +13,7 @@ from mahjong_env.drawing.table import HIDDEN, seen_table
 from mahjong_env.engine.outcome import hand_info
 from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.play.hints import advice, prospects, win_now
-from mahjong_env.play.match import PersonsMatch, StaleError
+from mahjong_env.play.match import PersonsMatch, PlayError, StaleError
 from mahjong_env.records import replay_points
 from mahjong_env.viewer.story import frames_of
 from support.marks import variants
@@ -97,6 +97,20 @@ def test_points_and_frames_lead_to_the_record(variant, person):
     for event in ends:
         for amount, (word, _) in zip(event["payments"], event["reasons"], strict=True):
             assert bool(amount) == bool(word)
+
+
+def test_a_match_whose_record_cannot_be_written_is_over_all_the_same():
+    def write(record):
+        raise RecordError("the disk is full")
+
+    match = match_of("hebei", seed=9, write=write)
+    with pytest.raises(PlayError, match="the disk is full") as unwritten:
+        list(play(match, np.random.default_rng(2), hinted(match)))
+    state = match.state()
+    assert (unwritten.value.code, state["waitsFor"], state["afterwards"]["match"]) == ("unwritten", "over", None)
+    assert state["frames"][-1]["event"]["type"] == "end"
+    assert replay_points(match.played()) == tuple(match.points_by_hand[-1])
+    match.leave()  # which has nothing left to write
 
 
 def test_a_kong_that_may_be_robbed_is_paid_when_it_stands():

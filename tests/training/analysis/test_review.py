@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -128,6 +129,43 @@ def test_bad_input_is_one_line(words, said, games, capsys):
     assert told.startswith("error: ")
     assert said in told or said == "five"
     assert len(told.splitlines()) == 1
+
+
+def test_the_record_is_not_overwritten(games, tmp_path, capsys):
+    page = tmp_path / "review.html"
+    for words, said in (
+        (["--record", games, "--notes", games], "--record and --notes name the same file"),
+        (
+            ["--record", games, "--out", tmp_path, "--notes", page],
+            "review.html of --out and --notes name the same file",
+        ),
+    ):
+        before = games.read_bytes()
+        assert run(*words, "--decisions", 1, "--worlds", 2) == 2
+        assert said in capsys.readouterr().err
+        assert games.read_bytes() == before
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_record_that_does_not_end_as_it_says_is_refused_at_once(games, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("mahjong_training.analysis.review.evaluate_actions", lambda *_, **__: pytest.fail("has played"))
+    record, path = next(read_records(games)), tmp_path / "wrong.jsonl"
+    for values, words, said in (
+        ({"points": (1, 2, 3)}, ["--decisions", 1], "but (1, 2, 3) are recorded"),
+        ({"actions": (), "is_complete": False}, ["--review"], "line 1: nothing was decided in this match"),
+        ({"actions": (), "is_complete": False}, ["--decisions", 0], "line 1: nothing was decided in this match"),
+    ):
+        path.write_text(replace(record, **values).to_json(), encoding="utf-8")
+        assert run("--record", path, *words) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_an_interval_that_is_not_known_is_not_in_the_notes(games, tmp_path):
+    notes = tmp_path / "notes.jsonl"
+    assert run("--record", games, "--decisions", 2, "--worlds", 1, "--notes", notes) == 0
+    (record,) = read_records(notes)
+    assert record.notes[2]["intervals"] == {ACTIONS[record.actions[2]]: [0, 0, 0]}
+    assert "value" in record.notes[2]
 
 
 def test_sentences_say_what_differs():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mahjong_env import Deal, Engine, Rules, action, make_engine
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.cli.arguments import check_distinct
 from mahjong_env.play.match import play_on_command
 from mahjong_env.records import GameRecord, Recorder, Replay, nth_record
 from mahjong_env.ruleset.knobs import read_rules
@@ -52,6 +53,8 @@ class Review(Study):
         self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
         self.about = self.positions.record.to_json()
         self.files = self.in_folder("review.json", "review.csv", "review.html")
+        written = {f"{file.name} of --out": file for file in self.files}
+        check_distinct({"--record": config.record, **written, "--notes": config.notes})
         self.files += [] if config.notes is None else [config.notes]
 
     def play(self, task: int) -> Arrays:
@@ -160,6 +163,8 @@ def _recorded(record: GameRecord, config: ReviewConfig) -> Positions:
     """Return decisions of a recorded match: those named, or all choices (more than one legal action) of a person."""
     seat, chosen = config.seat, set(config.decisions)
     last, people = len(record.actions) - 1, record.rules.people
+    if last < 0:
+        raise record.refused("nothing was decided in this match: it has no actions")
     if config.review and chosen:
         raise TrainingError("--review looks at all decisions: leave out --decisions")
     if not config.review and seat is not None:
@@ -179,8 +184,11 @@ def _recorded(record: GameRecord, config: ReviewConfig) -> Positions:
             engine.put([number], replay.engine)
             found.append(number)
         replay.step()
+    for _ in replay:  # a record that does not end as it says is refused before anything is played
+        pass
     if not found:
-        raise TrainingError(f"person {seat} had nothing to decide in this match")
+        who = "nobody had anything" if seat is None else f"person {seat} had nothing"
+        raise TrainingError(f"{who} to decide in this match")
     numbers = np.array(found)
     return Positions(record, numbers, engine.select(numbers), np.array(record.actions, np.int64)[numbers])
 

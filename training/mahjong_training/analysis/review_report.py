@@ -189,16 +189,17 @@ def as_lines(found: Findings) -> list[dict[str, Any]]:
 def annotated(found: Findings) -> GameRecord:
     """Return the record with the findings added to its notes, for the viewer; other notes of the record stay.
 
-    `GameRecord.notes` explains ``value`` and ``intervals``.
+    `GameRecord.notes` explains ``value`` and ``intervals``. Intervals that are not known (of one world) are left out.
     """
     record: GameRecord = found.positions.record
     notes = {number: dict(note) for number, note in record.notes.items()}
     for decision in found.decisions:
-        intervals = {}
-        for line in decision.lines:
-            mean, low, high = line.against_taken.mean, line.against_taken.low, line.against_taken.high
-            ends = (low, mean, high) if np.isfinite(high) else (mean, mean, mean)
-            intervals[line.action] = [round(end, 4) for end in ends]
+        points = {line.action: line.against_taken for line in decision.lines}
+        intervals = {
+            name: [round(end, 4) for end in (one.low, one.mean, one.high)]
+            for name, one in points.items()
+            if np.isfinite(one.high)
+        }
         note = {"value": round(decision.taken.points, 4), "intervals": intervals}
         notes[decision.number] = notes.get(decision.number, {}) | note
     return replace(record, notes=dict(sorted(notes.items())))
