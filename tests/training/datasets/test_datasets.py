@@ -150,13 +150,35 @@ class TestCommand:
         (copy / "hands-00000.npy").unlink()
         torn = copy / "decisions-00001.npy"
         torn.write_bytes(torn.read_bytes()[:-100])
-        (copy / "records-00002.jsonl").unlink()
+        records = copy / "records-00002.jsonl"
+        records.write_bytes(records.read_bytes()[:-100])
         (copy / f".decisions-00001.npy.{2**22 + 1}.partial").write_bytes(b"left by a writer that was killed")
         assert record(copy, *TWO) == 0
         assert files(copy) == files(dataset)
         capsys.readouterr()
         assert record(copy, *TWO) == 0
         assert "nothing to do" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("name", ["hands-00000.npy", "decisions-00001.npy", "records-00001.jsonl"])
+    @pytest.mark.parametrize("left", [0, 15, 40, 100])
+    def test_damage_is_found_wherever_it_is(self, dataset, copy, name, left):
+        (copy / name).write_bytes((copy / name).read_bytes()[:left])
+        with pytest.raises(DatasetError, match=r"shard \d of 3 is missing or damaged; run the same `record` command"):
+            open_dataset(copy)
+
+    def test_headers_that_are_no_python_are_damage_too(self, copy):
+        path = copy / "decisions-00001.npy"
+        for wrong in (b"{'descr': [(", b"\0\0\0\0", b"("):
+            path.write_bytes(path.read_bytes()[:10] + wrong.ljust(118) + path.read_bytes()[128:])
+            with pytest.raises(DatasetError, match="shard 1 of 3 is missing or damaged"):
+                open_dataset(copy)
+
+    def test_a_page_that_is_not_a_dataset_s_is_not_replaced(self, tmp_path, capsys):
+        page = tmp_path / "README.md"
+        page.write_text("mine", encoding="utf-8")
+        assert record(tmp_path) == 2
+        assert "the README.md here is not that of a dataset; choose another --out" in capsys.readouterr().err
+        assert files(tmp_path) == {"README.md": b"mine"}
 
     def test_an_interrupted_command_goes_on_with_whole_shards(self, dataset, tmp_path, monkeypatch, capsys):
         def interrupted(made, folder, shard):
@@ -466,6 +488,10 @@ class TestWhatCannotBeRead:
         with pytest.raises(DatasetError, match="at least one folder"):
             open_dataset()
 
+    def test_one_folder_twice(self, hangzhou):
+        with pytest.raises(DatasetError, match=f"{hangzhou.name}: this folder is named twice"):
+            open_dataset(hangzhou, hangzhou / ".." / hangzhou.name)
+
     def test_a_shard_is_missing(self, spoilt):
         (spoilt / "decisions-00001.npy").unlink()
         with pytest.raises(DatasetError, match="shard 1 of 2 is missing or damaged"):
@@ -482,8 +508,8 @@ class TestWhatCannotBeRead:
         ("column", "told"),
         [
             *[
-                ("action", "cannot be replayed"),
-                ("seat", "another seat, or other actions"),
+                ("action", "copy: shard 0 cannot be replayed: game"),
+                ("seat", "copy: shard 0 cannot be replayed: another seat, or other actions"),
                 ("mask", "or other actions"),
             ],
             *[("agent", "an agent that is not named"), ("points", "game 2 of the dataset pays differently")],

@@ -205,13 +205,27 @@ def test_parquet_has_what_seats_saw_and_what_they_could_not_see(parquet):
     assert row == len(table["action"]) == len(data)
 
 
-def test_a_missing_parquet_file_is_written_again(parquet, tmp_path):
+@pytest.mark.parametrize("shard", [0, 1])
+@pytest.mark.parametrize("left", [None, 500, -9])
+def test_a_missing_or_damaged_parquet_file_is_written_again(parquet, tmp_path, shard, left):
     copy = Path(shutil.copytree(parquet, tmp_path / "copy"))
-    (copy / "decisions-00001.parquet").unlink()
-    with pytest.raises(DatasetError, match="shard 1 of 2 is missing"):
+    file = copy / f"decisions-0000{shard}.parquet"
+    whole = file.read_bytes()
+    file.unlink()
+    if left is not None:
+        file.write_bytes(whole[:left])
+    with pytest.raises(DatasetError, match=f"shard {shard} of 2 is missing or damaged"):
         open_dataset(copy)
     assert record(copy) == 0
     assert files(copy) == files(parquet)
+
+
+@pytest.mark.parametrize("name", ["variant", "dataset"])
+def test_a_column_that_the_file_has_already_is_refused(name, hebei, tmp_path):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(DatasetError, match=f"inputs made a column '{name}', which the .* has already"):
+        to_parquet(open_dataset(hebei), tmp_path / "some.parquet", inputs=lambda view: {name: view.points[:, 0]})
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("place", range(2))

@@ -98,7 +98,8 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        DatasetError: there are no decisions, or they cannot be read; see `Decisions.batches`.
+        DatasetError: there are no decisions, they cannot be read (see `Decisions.batches`), or ``inputs`` make a column
+            ``variant``.
         WriteError: the file cannot be written.
     """
     package = arrow()
@@ -108,6 +109,8 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
     make_folder(path.parent)
     with naming(path), ExitStack() as stack:
         for batch in decisions.batches(_ROWS, inputs=inputs, hidden=hidden):
+            if "variant" in batch:
+                raise DatasetError("inputs made a column 'variant', which the file has already; choose another")
             batch["agent"] = np.array(decisions.agents)[batch["agent"]]
             batch["variant"] = variants[batch.pop("dataset")]
             columns = {name: package.array(column.reshape(-1)) for name, column in batch.items()}

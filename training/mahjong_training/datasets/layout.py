@@ -225,8 +225,8 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
     for name, (dtype, shape) in tables_of(settings).items():
         path = shard_file(folder, name, shard)
         try:
-            table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+            table: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+        except Exception as error:  # numpy reads headers by Python's parser, whose errors are of many kinds
             raise DatasetError(f"{path}: missing or damaged ({error}); run the same `record` command again") from error
         if table.dtype != dtype or table.shape[1:] != shape or not table.ndim:
             raise DatasetError(f"{path}: not a table of this format: {table.dtype} of shape {table.shape}")
@@ -244,10 +244,26 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
 
 
 def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
-    """Return whether every file of a shard exists, with the right number of rows in every table."""
+    """Return whether every file of a shard exists and is complete."""
     try:
-        decisions = open_shard(settings, folder, shard)["decisions"]
-    except DatasetError:
+        tables = open_shard(settings, folder, shard)
+        if settings.records:
+            # A game in which nobody was asked has no record.
+            games = np.count_nonzero(tables["hands"]["decisions"].reshape(-1, settings.num_hands).any(axis=1))
+            *lines, after = shard_file(folder, "records", shard).read_bytes().split(b"\n")
+            if len(lines) != games or after:
+                return False
+        decisions = len(tables["decisions"])
+        has_parquet = settings.parquet is not None and decisions > 0
+        return not has_parquet or _has_rows(shard_file(folder, "parquet", shard), decisions)
+    except Exception:  # damaged files bring about errors of every kind
         return False
-    others = {"records": settings.records, "parquet": settings.parquet is not None and len(decisions) > 0}
-    return all(shard_file(folder, name, shard).is_file() for name, is_kept in others.items() if is_kept)
+
+
+def _has_rows(path: Path, rows: int) -> bool:
+    """Return whether a Parquet file has this many rows; without pyarrow, which no reader needs, whether it exists."""
+    try:
+        from pyarrow.parquet import read_metadata
+    except ImportError:
+        return path.is_file()
+    return bool(read_metadata(path).num_rows == rows)

@@ -107,7 +107,8 @@ class Part:
             rows = first[live] + step
             told, legal = decisions["seat"][rows], np.packbits(engine.action_mask[live], axis=-1)
             if (told != engine.seat_to_act[live]).any() or (decisions["mask"][rows] != legal).any():
-                raise DatasetError("a shard of the dataset cannot be replayed: another seat, or other actions")
+                why = "another seat, or other actions"
+                raise DatasetError(f"{self.folder}: shard {self.number} cannot be replayed: {why}")
             returns, due = decisions["return"][rows], following[live, told]
             is_paid = returns == after[live, current[live], told] - engine.points[live, told]
             self._check(is_paid & (np.isnan(due) | (due == returns)), "pays", games, live)
@@ -116,7 +117,7 @@ class Part:
             try:
                 ended = engine.step(actions[rows].astype(np.int64), games=live).outcome
             except IllegalActionError as error:
-                raise DatasetError(f"a shard of the dataset cannot be replayed: {error}") from error
+                raise DatasetError(f"{self.folder}: shard {self.number} cannot be replayed: {error}") from error
             is_paid = (ended.points == after[ended.game, current[ended.game]]).all(axis=1)
             nothing_follows = ~np.nan_to_num(following[ended.game]).any(axis=1)
             self._check(is_paid & nothing_follows, "pays", games, ended.game)
@@ -375,10 +376,14 @@ def open_dataset(*folders: str | Path) -> Decisions:
         All decisions of the datasets, as one sequence.
 
     Raises:
-        DatasetError: a folder has no dataset, or one of another version, or one that is not complete.
+        DatasetError: a folder is named twice, or has no dataset, or one of another version, or one that is not
+            complete.
     """
     if not folders:
         raise DatasetError("name at least one folder of a dataset")
+    named = [Path(folder).resolve() for folder in folders]
+    if twice := [str(folder) for folder in named if named.count(folder) > 1]:
+        raise DatasetError(f"{twice[0]}: this folder is named twice; name each dataset once")
     parts = []
     for folder in map(Path, folders):
         settings = Settings.read(folder)

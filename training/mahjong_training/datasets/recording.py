@@ -179,7 +179,7 @@ def write_dataset(
         The number of shards written.
 
     Raises:
-        DatasetError: another dataset is in the folder, or the nodes of a cluster do not share it.
+        DatasetError: another dataset or a README.md is in the folder, or the nodes of a cluster do not share it.
         WriteError: a file cannot be written, for example because the disk is full; earlier shards are complete.
         WorkerError: a process ended before its work was done.
     """
@@ -211,8 +211,10 @@ def _write_shard(state: tuple[Settings, Path], shard: int) -> None:
 
 
 def _check_settings(settings: Settings, folder: Path) -> None:
-    """Check that a folder has no dataset, or one that these settings continue with at least as many games."""
+    """Check that a folder has a dataset that these settings continue with at least as many games, or room for one."""
     if not (folder / SETTINGS).exists():
+        if (folder / layout.CARD).exists():
+            raise DatasetError(f"{folder}: the {layout.CARD} here is not that of a dataset; choose another --out")
         return
     kept = Settings.read(folder)
     if settings.games < kept.games:
