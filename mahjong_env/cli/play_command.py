@@ -88,6 +88,8 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(
             f"--variant names what is played: {', '.join(sorted(VARIANTS))}; --browser alone lets you choose"
         )
+    elif chosen.variant is None:
+        check_left_out(chosen, "without --variant you choose these on the page", agents=None, seat=0, num_hands=1)
     if begun is None:
         check_left_out(chosen, "only a recorded match (--from) is taken over", match=1, at=0)
     if not chosen.browser:
