@@ -315,9 +315,8 @@ def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: An
     """
     check_choice("on_illegal", on_illegal, ON_ILLEGAL)
     names = argument_names(MahjongAEC)
-    knobs = {name: value for name, value in arguments.items() if name not in names}
-    read_arguments([*names, "on_illegal"], variant, knobs)
-    bare = MahjongAEC(variant, **arguments)
+    knobs = {name: arguments.pop(name) for name in list(arguments) if name not in names}
+    bare = MahjongAEC(read_arguments([*names, "on_illegal"], variant, knobs), **arguments)
     if on_illegal == "raise":
         return Guarded(bare)
     return Guarded(_EndingIfIllegal(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))

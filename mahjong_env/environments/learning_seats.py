@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, Seeds, is_integer
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
@@ -199,8 +200,10 @@ class LearningSeats:
         return {game: self.last_hand(game) for game in self._last_hands}
 
     # --- Playing ----------------------------------------------------------------------------------------------
-    def check_deal(self, deal: Deal | None) -> None:
-        """Check a deal before anything changes; raise `DealError` if it is impossible."""
+    def check_start(self, seed: int | None, deal: Deal | None) -> None:
+        """Check a seed and a deal before anything changes; raise `MahjongError` if one of them is not valid."""
+        if seed is not None:
+            fold_seed(seed)
         if deal is not None:
             read_deals(deal, self.engine.rules, 1)
 

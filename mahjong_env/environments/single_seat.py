@@ -10,7 +10,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.types import BoolArray
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.arguments import as_array
@@ -91,9 +90,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
             options: "deal" may hold a `mahjong_env.Deal`.
         """
         chosen = read_options(options, _OPTIONS)
-        self._seats.check_deal(chosen.get("deal"))
-        if seed is not None:
-            fold_seed(seed)  # refuses one that is not valid before any generator begins anew
+        self._seats.check_start(seed, chosen.get("deal"))
         super().reset(seed=seed)
         self._seats.begin(_GAME, self.np_random, seed=seed, deal=chosen.get("deal"))
         return self._answer()

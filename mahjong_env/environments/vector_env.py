@@ -13,7 +13,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
@@ -116,14 +115,13 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
         if not self._seats.has_begun and games.size < self.num_envs:
             raise ResetNeeded("no table has begun: the first reset() must be of all tables")
-        self._seats.check_deal(chosen.get("deal"))
         if isinstance(seed, Sequence | np.ndarray):
             folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]
+            self._seats.check_start(None, chosen.get("deal"))
             self.np_random = np.random.default_rng(folded) if folded else self.np_random
             seed = [seed[game] for game in games]
         else:
-            if seed is not None:
-                fold_seed(seed)  # refuses one that is not valid before any generator begins anew
+            self._seats.check_start(seed, chosen.get("deal"))
             super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
         return self._observe(self._all), self._infos(games)
