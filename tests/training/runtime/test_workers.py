@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -26,6 +29,23 @@ def refused(state, task):
 
 def ends(state, task):
     os._exit(task)
+
+
+def takes_an_hour(folder, task):
+    (folder / str(task)).touch()
+    time.sleep(3600)
+
+
+BUSY = """
+import operator, time
+from mahjong_training.runtime.executors import new_executor
+if __name__ == "__main__":
+    executor = new_executor(2)
+    executor.gather(executor.submit(operator.call, time.sleep, [0, 0]))
+    executor.submit(operator.call, time.sleep, [3600, 3600])
+    print("busy", flush=True)
+    time.sleep(3600)
+"""
 
 
 @pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.thorough)])
@@ -69,6 +89,23 @@ class TestExecutors:
         ):
             list(executor.map(ends, None, [1]))
         assert multiprocessing.active_children() == []
+
+    def test_closing_ends_what_has_begun(self, tmp_path, capfd):
+        with new_executor(2) as executor:
+            executor.submit(takes_an_hour, tmp_path, range(4))
+            while len(list(tmp_path.iterdir())) < 2:
+                time.sleep(0.1)
+        assert multiprocessing.active_children() == []
+        assert len(list(tmp_path.iterdir())) == 2
+        assert capfd.readouterr().err == ""
+
+    @pytest.mark.thorough
+    @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
+    def test_workers_end_with_a_main_process_that_is_killed(self):
+        with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout.readline() == "busy\n"
+            running.kill()
+            assert running.communicate(timeout=300) == ("", None)  # no end before all who hold it have ended
 
 
 @pytest.mark.thorough

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 import pickle
 import signal
+import threading
+import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from multiprocessing.connection import Connection
+from typing import Any, Final, TypeVar
 
 from mahjong_training.errors import TrainingError, WorkerError
 
@@ -150,6 +154,8 @@ class ProcessExecutor(Executor):
         """Set the most processes and the torch threads of each; nothing is started before there is a task."""
         self._processes, self._threads = processes, threads
         self._pool: ProcessPoolExecutor | None = None
+        self._open: Connection | None = None
+        """Our end of a pipe, which is closed by `close` or with this process; the workers then end."""
 
     @property
     def workers(self) -> int:
@@ -157,10 +163,11 @@ class ProcessExecutor(Executor):
         return self._processes
 
     def close(self) -> None:
-        """End the processes once each has finished its current task."""
-        if self._pool is not None:
+        """End the processes, and with them the tasks that they are carrying out."""
+        if self._pool is not None and self._open is not None:
+            self._open.close()
             self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+            self._pool = self._open = None
 
     def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> tuple[str, bytes]:
         try:
@@ -171,7 +178,8 @@ class ProcessExecutor(Executor):
     def _submit(self, sent: tuple[str, bytes], task: Any) -> Future[Any]:
         if self._pool is None:
             spawned = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._processes, spawned, _begin_worker, (self._threads,))
+            theirs, self._open = spawned.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(self._processes, spawned, _begin_worker, (self._threads, theirs))
         with _naming_dead_workers():
             return self._pool.submit(carry_out, *sent, task)
 
@@ -221,9 +229,22 @@ def carry_out(name: str, packed: bytes, task: Any) -> Any:
     return work(state, task)
 
 
-def _begin_worker(threads: int) -> None:
+_SECONDS_TO_END: Final = 0.5
+"""The time in which idle workers end by themselves, and the pool forgets the tasks that it has cancelled."""
+
+
+def _begin_worker(threads: int, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the waiting main process, which then ends this one
+    threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
     set_threads(threads)
+
+
+def _end_with(pipe: Connection) -> None:
+    """Wait until the other end of a pipe is closed, or its process is killed; then end this process."""
+    with suppress(EOFError, OSError):
+        pipe.recv_bytes()
+    time.sleep(_SECONDS_TO_END)
+    os._exit(1)
 
 
 def set_threads(threads: int) -> None:
