@@ -326,9 +326,12 @@ def ask_person(
     legal = match.legal()
     while True:
         try:
-            text = " ".join(read("> ").lower().split())
+            text = read("> ")
         except EOFError:
             return None
+        except UnicodeDecodeError as error:  # such as half a Chinese character, where the other half has been deleted
+            text = error.object.decode(error.encoding, "replace")
+        text = " ".join(text.lower().split())
         if text in ("q", "quit"):
             return None
         if text in ("", "?", "help"):

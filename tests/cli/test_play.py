@@ -63,6 +63,13 @@ def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
     assert printed.endswith("you have left the table\n")
 
 
+def test_bytes_that_are_no_text_are_refused_as_other_words_are():
+    stdin = io.TextIOWrapper(io.BytesIO(b"\xff5m\n"), "utf-8")
+    tell, answers = [], iter([stdin.readline, lambda: "q"])
+    assert play_command.ask_person(match_of("hebei", 1), lambda prompt: next(answers)(), Reader(0), tell.append) is None
+    assert tell[0].endswith("5m' is neither a tile nor an action; type ? to see what you can enter")
+
+
 def test_play_to_the_end(capsys):
     printed = played(capsys, "w", hands=("111222333444m 55p",))
     assert "you win with 5p, drawn" in printed
