@@ -70,17 +70,20 @@ def reasons_of_a_win(
     everybody_pays = source in ("draw", "flowers")
     somebody_is_spared = any(person not in payers for person in could_pay)
     is_responsible = somebody_is_spared and (everybody_pays or len(payers) == 1)
-    shares_differ = len({payments[person] for person in payers}) > 1
     by_giver = "robbed" if source == "kong" else "gave"
     everyone = source if everybody_pays else "everyone"
+    words = {
+        person: by_giver if person == giver else "responsible" if is_responsible else everyone for person in payers
+    }
 
     def reason(person: int) -> Reason:
         if person == winner and payments[person]:
             return "winner", False
         if person not in payers:
             return NOTHING
-        word = by_giver if person == giver else "responsible" if is_responsible else everyone
-        return word, shares_differ and person == dealer
+        # Only those who pay for the same reason are compared: in MCR, for one, the giver's share differs from the rest.
+        shares = {payments[other] for other, word in words.items() if word == words[person]}
+        return words[person], person == dealer and len(shares) > 1
 
     return [reason(person) for person in range(len(payments))]
 

@@ -248,6 +248,14 @@ def test_the_dealers_share_is_told_where_it_differs():
     assert reasons_of_a_win([0] * 4, -1, "", -1, 0, HELD) == [NOTHING] * 4
 
 
+@pytest.mark.parametrize("dealer", [1, 2])
+def test_a_share_that_differs_because_somebody_gave_the_tile_is_not_the_dealers(dealer):
+    scored = score("mcr", "123m456m789m123p5s", winning_tile="5s", source="discard", from_seat=2, dealer=dealer)
+    assert scored.payments == (46, -8, -30, -8)
+    told = reasons_of_a_win(scored.payments, 0, "discard", 2, dealer, HELD)
+    assert told == [("winner", False), ("everyone", False), ("gave", False), ("everyone", False)]
+
+
 def test_reasons_of_kongs():
     reasons = [word for word, _ in reasons_of_a_kong([-1, 3, -1, -1], {"type": "concealed kong"})]
     assert reasons == ["for kong", "kong", "for kong", "for kong"]
