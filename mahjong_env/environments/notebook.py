@@ -17,7 +17,7 @@ def show_tables() -> None:
 def _first_game(engine: Engine) -> str:
     from mahjong_env.environments.render import game_svg
 
-    return f"<p>{escape(repr(engine))}</p>{game_svg(engine, 0, None)}"
+    return f"<p>{escape(repr(engine))}</p>" + (game_svg(engine, 0, None) if engine.num_games else "")
 
 
 def _first_row(view: View) -> str:

@@ -240,3 +240,4 @@ def test_a_notebook_shows_the_first_game_of_an_engine_and_what_a_view_sees_of_it
     assert '-back"' not in hands
     assert "0 rows" in nothing
     assert "<svg" not in nothing
+    assert engine.select([])._repr_html_() == "<p>&lt;Engine of hebei: 0 games, 0 of them under way&gt;</p>"
