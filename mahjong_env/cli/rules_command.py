@@ -37,8 +37,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def terminal_text(page: str, width: int, *, colour: bool) -> str:
     """A page of Markdown for reading on a terminal, laid out by rich if that is installed, else only without links."""
-    page = re.sub(r"<!--.*?-->\n*", "", page, flags=re.DOTALL)
-    page = re.sub(r"<(https?://[^>]+)>", r"\1", without_links(page))  # addresses stand for themselves
+    page = without_links(re.sub(r"<!--.*?-->\n*", "", page, flags=re.DOTALL))
     try:
         from rich.console import Console
         from rich.markdown import Markdown

@@ -105,7 +105,7 @@ def person_at(played: Rules, seed: int, seat: int) -> int:
 def _page(played: Rules, language: str) -> str:
     with suppress(RulesError):  # a variant from outside this package has a page only in English
         if language != "en":
-            return without_links(variant_page(played, language))
+            return without_links(variant_page(played, language)).rstrip()
     return rules_in_short(played)
 
 

@@ -43,7 +43,7 @@ _HOLE: Final = re.compile(r"\{\{([^{}]*)\}\}")  # one that holds no other
 _HAND: Final = re.compile(r"^```hand\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMES_OF_KNOBS: Final = re.compile(r"\{\{(?:words )?(\w+)")
 _KNOB_OF_A_ROW: Final = re.compile(r" ?\(knob (\w+)\)")
-_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<(https?://[^>]+)>")
 _NOT_IN_SHORT: Final = ("Source", "Where the source", "House rules")  # headings with all below them
 _SOURCE_OF_A_PART: Final = ("Guide:", "Source:")
 _WORDS: Final = (
@@ -132,8 +132,8 @@ def rules_in_short(variant: str | Rules) -> str:
 
 
 def without_links(page: str) -> str:
-    """Return a page of Markdown without its links, for readers who cannot follow them."""
-    return _LINK.sub(r"\1", page)
+    """Return a page of Markdown without its links, for readers who cannot follow them; bare addresses stay as text."""
+    return _LINK.sub(r"\1\2", page)
 
 
 def page_source(chosen: Rules, language: str = "en") -> str:

@@ -175,7 +175,10 @@ def test_a_match_is_begun_as_it_was_chosen(choosing):
     assert match.names == ["greedy"] * 3 + ["you"]
     assert browser.post(f"games/{told['game']}/rules", language="en")[1]["page"] == seen["page"]
     assert "players=4" in browser.post(f"games/{told['game']}/rules", language="zh")[1]["page"]
-    assert browser.post("rules", **wanted, language="zh")[1]["page"].startswith("# 河北麻将")
+    sheet = browser.post("rules", **wanted, language="zh")[1]["page"]
+    assert sheet.startswith("# 河北麻将")
+    assert "Mahjong Pros， https://mahjongpros.com" in sheet.replace("\n", " ")
+    assert sheet[-1] == "|"  # an empty line after the table would be a row of it
 
 
 @pytest.mark.parametrize(
