@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -292,6 +293,15 @@ class TestAgentsFiles:
         spec = f"command:{sys.executable} {tmp_path / 'bot.py'} --why? {tmp_path / 'numbers'}?games=5"
         assert self.differs(spec, tmp_path / "numbers")
         assert self.differs(spec, tmp_path / "kept_beside.py", b"name = 'other'")
+
+    @pytest.mark.parametrize("words", ["./bot --weights={}", "python3 bot weights={}", "node --require={} bot"])
+    def test_files_that_options_of_programs_name(self, words, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        for name in ("bot", "numbers"):
+            (tmp_path / name).write_text(name, encoding="utf-8")
+            (tmp_path / name).chmod(0o755)
+        found = named_digests(f"command:{words.format('numbers')}", HEBEI)
+        assert found == [hashlib.sha256(name).hexdigest() for name in (b"bot", b"numbers")]
 
     def test_the_interpreter_of_a_program_is_none_of_it(self, tmp_path, monkeypatch):
         """Everybody has another one; whoever checks an entry runs the same file by his own."""

@@ -179,12 +179,14 @@ def _of_a_command(command: str) -> Iterator[Path]:
     """Yield the files that a command names, and `Path()`, which has no digest, if what plays is not among them.
 
     What plays is either a program of somebody's own, named by its path, or the file behind an interpreter. A program
-    that the system finds by its name alone, such as ``env``, might run anything.
+    that the system finds by its name alone, such as ``env``, might run anything. A file may also be the value of an
+    option, as in ``--weights=FILE``.
     """
     try:
         words = shlex.split(command)
     except ValueError:  # a quotation that does not end
         words = []
+    values = [word.partition("=")[2] for word in words]
     if words and _INTERPRETER.fullmatch(Path(words[0]).name):  # it is another one on every machine, and has no digest
         words = [*dropwhile(lambda word: _BEFORE_THE_FILE.fullmatch(word) and not os.path.exists(word), words[1:])]
     elif words:
@@ -194,7 +196,7 @@ def _of_a_command(command: str) -> Iterator[Path]:
         words[0] = program
     if not words or not os.path.isfile(words[0]):
         yield Path()
-    for number, word in enumerate(words):
+    for number, word in enumerate([*words, *values]):
         if os.path.isfile(word):
             yield Path(word)
             if not number or word.endswith(".py"):
