@@ -320,7 +320,7 @@ class Evaluation:
         if len(self.agents) < 2:
             return []
         if self.kind == "league":
-            return [self.verdict(self.overall(0), f"the average of the other {len(self.agents) - 1}")]
+            return [self.verdict(self.overall(0), f"the average of the {len(self.agents)} agents")]
         meet = one_against_copies if self.kind == "duels" else two_against_two
         lineups = {meet(0, other, self.rules.people): name for other, name in enumerate(self.agents) if other}
         met = [result for result in self.results if result.lineup in lineups]
