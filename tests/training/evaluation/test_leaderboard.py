@@ -161,11 +161,25 @@ def test_who_is_met_at_mixed_tables_leaves_no_former_row(tmp_path):
     assert rows["random"]["how_mixed"]["pool"] == ["greedy", "closed-greedy", "value"]
 
 
-@pytest.mark.parametrize("row", ["3", '{"points": {}}', '{"mixed": 3}', '{"nash_share": {"mean": 1}}'])
-def test_rows_of_another_kind_are_named(row, tmp_path):
-    (tmp_path / "kept.json").write_text(f'{{"hebei": {{"value": {row}}}}}', encoding="utf-8")
+CEILINGS = standing.CEILINGS.read_text(encoding="utf-8")
+OTHER_ROWS = ["3", '{"points": {}}', '{"mixed": 3}', '{"nash_share": {"mean": 1}}']
+
+
+@pytest.mark.parametrize("text", [*(f'{{"hebei": {{"value": {row}}}}}' for row in OTHER_ROWS), CEILINGS])
+def test_rows_of_another_kind_are_named(text, tmp_path):
+    (tmp_path / "kept.json").write_text(text, encoding="utf-8")
     with pytest.raises(TrainingError, match=r"kept\.json: cannot be read as standings"):
         standing.Kept.read(tmp_path / "kept.json")
+
+
+@pytest.mark.parametrize("known", [{"deals": 100}, {"hebei": {"value": {"points": {"mean": 0, "low": 0, "high": 0}}}}])
+def test_ceilings_are_not_added_to_another_file(known, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "kept.json"
+    out.write_text(json.dumps(known), encoding="utf-8")
+    monkeypatch.setattr(ceilings, "measured", lambda *_: pytest.fail("has begun to play"))
+    assert main(["ceilings", "--variants", "hebei", "--bases", "reference", "--out", str(out)]) == 2
+    assert f"{out}: cannot be read as ceilings" in capsys.readouterr().err
+    assert json.loads(out.read_text(encoding="utf-8")) == known
 
 
 def test_tables_say_who_else_sat_there():

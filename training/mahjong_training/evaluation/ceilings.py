@@ -35,6 +35,7 @@ from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import Seatings, one_against_copies
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.results import difference, summarise
+from mahjong_training.evaluation.standing import estimate
 from mahjong_training.runtime.cache import Arrays, ResultCache, fill
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, provenance
@@ -167,9 +168,13 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
 
 def _known(path: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-    except (OSError, ValueError, TypeError) as error:
+        known = dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+        for one in (one for agents in known.values() for one in agents.values()):
+            for name in ("points", "more"):  # without which this is another file, and adding to it would spoil it
+                estimate(one[name])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise TrainingError(f"{path}: cannot be read as ceilings ({error})") from error
+    return known
 
 
 def _still_true(known: Mapping[str, Any], found: Mapping[str, Any], rules: Rules) -> dict[str, Any]:

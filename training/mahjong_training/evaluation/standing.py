@@ -103,6 +103,8 @@ class Kept:
             for row in (row for agents in rows.values() for row in agents.values()):
                 if not isinstance(row, dict):
                     raise ValueError("rows of agents are objects")
+                if "more" in row:
+                    raise ValueError("these are ceilings")
                 for name in _ESTIMATES & row.keys():
                     estimate(row[name])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
