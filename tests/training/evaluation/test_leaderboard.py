@@ -161,6 +161,13 @@ def test_who_is_met_at_mixed_tables_leaves_no_former_row(tmp_path):
     assert rows["random"]["how_mixed"]["pool"] == ["greedy", "closed-greedy", "value"]
 
 
+def test_where_nothing_can_be_kept_nothing_is_played(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(leaderboard, "play_contests", lambda *_, **__: pytest.fail("has begun to play"))
+    assert made("--variants hebei --levels 0 --out", tmp_path, "--kept", tmp_path / "file" / "kept.json") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
 CEILINGS = standing.CEILINGS.read_text(encoding="utf-8")
 OTHER_ROWS = ["3", '{"points": {}}', '{"mixed": 3}', '{"nash_share": {"mean": 1}}']
 

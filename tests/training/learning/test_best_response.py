@@ -127,8 +127,9 @@ def test_what_cannot_be_is_found_before_it_learns(tmp_path, monkeypatch):
     with pytest.raises(TrainingError, match=r"--start is one of greedy, .*, policy:NAME .*, not 'value'"):
         best_response.run(replace(CONFIG, out=tmp_path / "run", start="value"))
     (tmp_path / "kept.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(TrainingError, match="cannot be read as standings"):
-        best_response.run(replace(CONFIG, out=tmp_path / "run", kept=tmp_path / "kept.json"))
+    for name, wrong in (("kept.json", "cannot be read as standings"), ("kept.json/of.json", "cannot be written")):
+        with pytest.raises(TrainingError, match=wrong):
+            best_response.run(replace(CONFIG, out=tmp_path / "run", kept=tmp_path / name))
 
 
 def test_standings_keep_what_a_response_wins(tmp_path):

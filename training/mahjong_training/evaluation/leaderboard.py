@@ -129,6 +129,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
     for name in ("leaderboard.json", "leaderboard.md", *standing.PICTURES.values()):
         check_file(config.out / name)
     kept = Kept.read(config.kept or config.out / KEPT)
+    check_file(kept.path)
     if config.readme is not None:
         check_file(config.readme)
         around(config.readme)

@@ -90,7 +90,7 @@ def run(config: BestResponseConfig) -> BestResponse:
         knobs = " ".join(config.knobs)
         raise TrainingError(f"--kept holds results of the variants' default rules, not those of --knobs {knobs}")
     if config.kept is not None:
-        Kept.read(config.kept)  # a damaged file is reported now, not after the learning
+        check_file(Kept.read(config.kept).path)  # what is wrong with the file is reported now, not after the learning
     check_file(out / FILE)
     if start is None and not config.resume:
         itself = [config.agent] if config.agent.startswith("policy:") and learning.small_network(config.agent) else []
