@@ -106,7 +106,8 @@ function drawLobby() {
 function knobs() {
   return (looked?.knobs ?? []).map(([name, now, choices, valid, about, labels]) => {
     const shown = (one, i) => labels[i] ?? say().values[one] ?? one.replaceAll("_", " ");
-    const field = choices.length ? make("select", {}, ...choices.map((one, i) => make("option", { value: one }, shown(one, i)))) : make("input", { type: "text", title: valid });
+    const id = `knob-${name}`; // by which `look` finds what had the focus
+    const field = choices.length ? make("select", { id }, ...choices.map((one, i) => make("option", { value: one }, shown(one, i)))) : make("input", { id, type: "text", title: valid });
     field.value = now;
     field.addEventListener("change", () => {
       wanted.knobs = [...wanted.knobs.filter((one) => !one.startsWith(`${name}=`)), `${name}=${field.value}`];

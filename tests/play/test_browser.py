@@ -268,9 +268,11 @@ def test_a_match_is_chosen_in_the_lobby():
             ("-3", "document.getElementById('error').textContent"),
             ("64", "looked.page.includes('cap=64')"),
         ):
-            browser.execute_script("cap.value = arguments[0]; cap.dispatchEvent(new Event('change'))", value)
+            set_it = "cap.focus(); cap.value = arguments[0]; cap.dispatchEvent(new Event('change'))"
+            browser.execute_script(set_it, value)
             assert wait(browser, said)
             browser.execute_script(f"window.cap = {field}.lastChild")
+            assert browser.execute_script("return document.activeElement === cap")  # by keyboard one goes on from there
         assert "64" in wait(browser, "document.getElementById('sheet').textContent")
         for width in (320, 1280):
             emulate(browser, size=(width, 800))
