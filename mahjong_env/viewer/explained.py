@@ -115,11 +115,12 @@ class Explained:
     def _payments(self, language: int = 0) -> list[tuple[int, int, str]]:
         """Return (seat, amount, reason with calculation) of all whose points change, in English (0) or Chinese (1)."""
         points = self.described.get("running_points") or [0] * self.rules.seats
+        giver = self.described.get("from_seat")  # None, as for `score`, stands for nobody
         reasons = reasons_of_a_win(
             self.scored.payments,
             self._seat,
             str(self.described["source"]),
-            int(self.described.get("from_seat", -1)),
+            -1 if giver is None else int(giver),
             int(self.described.get("dealer", 0)),
             dict(enumerate(points)),
         )

@@ -174,7 +174,7 @@ def explained(variant="hebei", **described):
 
 
 def test_picture_and_page_show_the_tiles_and_the_same_words():
-    situation = {"winning_tile": "1p", "source": "draw", "dealer": 1, "wild": "3p", "flowers": ""}
+    situation = {"winning_tile": "1p", "source": "draw", "from_seat": None, "dealer": 1, "wild": "3p", "flowers": ""}
     hand = explained("hangzhou", hand="123456789m1p", melds=["kong 5555s"], **situation)
     assert ET.fromstring(hand.svg()).get("viewBox")
     assert hand.svg() != hand.svg("dark")
