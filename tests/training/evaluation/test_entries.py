@@ -309,6 +309,12 @@ def test_points_are_numbers(name, points, entry, tmp_path, capsys):
     assert "the points of a deal must be a number" in capsys.readouterr().err
 
 
+def test_everybody_plays_every_hand(entry, tmp_path, capsys):
+    """Hands that the newcomer sat out would count as hands of no points."""
+    assert check(sealed_again(entry | {"knobs": ["rotation=true"]}), tmp_path / "e.json") == 2
+    assert "everybody plays every hand" in capsys.readouterr().err
+
+
 def test_blocks_have_one_size(entry, tmp_path, capsys):
     """Moving a deal to the block before makes none that could be played again."""
     one, other = entry["contests"][0]["blocks"]

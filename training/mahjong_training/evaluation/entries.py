@@ -70,8 +70,7 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     rules, out = read_rules(config.variant, config.knobs), config.out / f"{_file_name(config)}.json"
     if config.beacon is not None and not config.beacon.strip():
         raise TrainingError("--beacon is a text that somebody else chose, not an empty one; leave it out to draw one")
-    if rules.seats < rules.people:
-        raise TrainingError("entries are of tables at which everybody plays every hand")
+    _check_rules(rules)
     if not config.commit:
         check_file(out)
     if out.exists():
@@ -176,6 +175,11 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     return entry
 
 
+def _check_rules(rules: Rules) -> None:
+    if rules.seats < rules.people:
+        raise TrainingError("entries are of tables at which everybody plays every hand")
+
+
 def _another(agent: str, found: Sequence[str]) -> TrainingError:
     return TrainingError(f"{agent} is not the agent of this entry: its digests are {', '.join(found)}")
 
@@ -222,6 +226,7 @@ def read_entry(path: Path) -> tuple[Rules, dict[str, Any]]:
             raise TrainingError(f"it has no {', '.join(missing)}")
         _check_values(entry)
         rules, deals = read_rules(entry["variant"], entry["knobs"]), entry["deals"]
+        _check_rules(rules)
         asked = {"digest": digest_of(entry), "commitment": commitment_of(entry), "seed": seed_of(entry)}
         is_whole = deals == sum(len(one["points"]) for one in entry["contests"][0]["blocks"])
         wrong = [name for name, value in asked.items() if entry[name] != value]
