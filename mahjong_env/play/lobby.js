@@ -108,7 +108,8 @@ function knobs() {
     const shown = (one, i) => labels[i] ?? say().values[one] ?? one.replaceAll("_", " ");
     const id = `knob-${name}`; // by which `look` finds what had the focus
     const field = choices.length ? make("select", { id }, ...choices.map((one, i) => make("option", { value: one }, shown(one, i)))) : make("input", { id, type: "text", title: valid });
-    field.value = now;
+    const given = wanted.knobs.find((one) => one.startsWith(`${name}=`)); // it may be what has just been refused
+    field.value = given === undefined ? now : given.slice(name.length + 1);
     field.addEventListener("change", () => {
       wanted.knobs = [...wanted.knobs.filter((one) => !one.startsWith(`${name}=`)), `${name}=${field.value}`];
       look();

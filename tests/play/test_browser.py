@@ -182,13 +182,14 @@ def test_the_lobby_has_the_settings_and_says_what_is_wrong():
         wait(browser, "looked && true")
         browser.find_element("id", "open-settings").click()
         assert browser.execute_script("return $('passes').checked")
-        browser.execute_script(
-            "$('settings').close(); Object.assign(wanted, {variant: 'mcr', knobs: ['private_walls=True']}); look()"
-        )
+        browser.execute_script("$('settings').close(); Object.assign(wanted, {variant: 'mcr', knobs: []}); look()")
+        wait(browser, "looked.table.variant === 'mcr'")
+        browser.execute_script("wanted.knobs = ['private_walls=True']; look()")
         assert "needs flower_tiles=False" in wait(browser, "$('error').textContent")
         browser.find_element("id", "language").click()
         wait(browser, "language === 'zh' && $('error').textContent.includes('needs')")
         assert [one for one in english_left(browser) if "needs" in one] == []
+        assert browser.execute_script("return $('knob-private_walls').value") == "True"  # what the error is about
 
 
 SHOWN = """
