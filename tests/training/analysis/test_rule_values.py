@@ -15,12 +15,14 @@ from mahjong_training.analysis.rule_report import sentences
 from mahjong_training.analysis.rule_values import (
     Influence,
     _mean,
+    _share,
     changes_of,
     compare,
     every_knob,
     without_row,
 )
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import Estimate
 from support.marks import variants
 
 
@@ -176,6 +178,22 @@ def test_intervals_of_differences_cover():
     assert isinstance(_mean(one, by), Influence)
     skewed = _mean(np.random.default_rng(6).gamma(0.5, 1, 80), by).estimate()
     assert skewed.high - skewed.mean > 1.2 * (skewed.mean - skewed.low)  # both ends are kept
+
+
+def test_intervals_are_those_of_evaluations():
+    """What few deals count has none, and what was never or always seen has one."""
+    deals, none = np.ones(100), np.zeros(100)
+    some = np.arange(100) < 29
+    wins = _mean(np.where(some, 5, 0), some)
+    assert (wins.value, wins.estimate().half_width) == (5, np.inf)
+    assert wins.less(_mean(np.where(some, 4, 0), some)).half_width == np.inf
+    assert wins.less(wins).half_width == 0
+    assert _share(none, none).estimate() == _mean(none, none).estimate() == Estimate(0, -np.inf, np.inf)
+    for seen, ends in ((none, (0, 3.62)), (deals, (96.38, 100))):
+        found = _share(seen, deals).estimate()
+        assert (found.low, found.high) == pytest.approx(ends, abs=0.01)
+    once = _share(np.arange(100) == 0, deals).estimate()
+    assert 0 == once.low < once.mean < once.high
 
 
 def test_the_command(tmp_path, capsys):

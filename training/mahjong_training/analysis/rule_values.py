@@ -24,7 +24,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.rows import Row
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, share
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import deal, play_out
 from mahjong_training.runtime.limits import check_counts, check_seed
@@ -63,19 +63,37 @@ In addition, ``seat_1_points`` and so on are the points a hand of the seats afte
 
 @dataclass(frozen=True)
 class Influence:
-    """A number, and how far each deal pulls it from its value over all n deals, [n]; intervals follow from this."""
+    """A number, and how far each deal pulls it from its value over all n deals; intervals follow from this.
+
+    Attributes:
+        value: the number.
+        of_deal: [n] how far each deal pulls it.
+        counted: in how many of the deals there was what is counted, such as a win; too few carry no interval.
+        is_share: whether it is a share, in per cent.
+    """
 
     value: float
     of_deal: NDArray[np.float64]
+    counted: int
+    is_share: bool = False
 
     def estimate(self) -> Estimate:
-        """Return the number with its 95 % interval."""
+        """Return the number with its 95 % interval, by the rules of `ratio` and, for shares, of `share`."""
+        if self.counted < FEWEST:
+            return Estimate(self.value, -np.inf, np.inf)
+        if self.is_share and self.value in (0, 100):
+            return share(np.full(self.counted, self.value / 100), np.ones(self.counted)).over(0.01)
         spread = ratio(self.of_deal, np.ones(len(self.of_deal)))
-        return Estimate(self.value, self.value + spread.low, self.value + spread.high)
+        low, high = self.value + spread.low, self.value + spread.high
+        if self.is_share:
+            low, high = max(low, 0.0), min(high, 100.0)
+        return Estimate(self.value, low, high)
 
     def less(self, other: Influence) -> Estimate:
         """Estimate how much greater the number is than the same number under other rules on the same deals."""
-        return Influence(self.value - other.value, self.of_deal - other.of_deal).estimate()
+        value, of_deal = self.value - other.value, self.of_deal - other.of_deal
+        differs = value or of_deal.any()  # deals that are all alike say so however little is counted in them
+        return Influence(value, of_deal, min(self.counted, other.counted) if differs else len(of_deal)).estimate()
 
 
 @dataclass(frozen=True)
@@ -231,21 +249,21 @@ def _measures_of(rules: Rules, parts: Sequence[Mapping[str, NDArray[Any]]], hand
     numbers = {
         "dealer_points" if hands == 1 else "first_dealer_points": _mean(points[:, 0], number),
         **{f"seat_{offset}_points": _mean(points[:, offset], number) for offset in range(1, people)},
-        "drawn": _mean(100 * played.draws, number),
-        "self_drawn": _mean(100 * played.self_draws.sum(axis=1), wins),
+        "drawn": _share(played.draws, number),
+        "self_drawn": _share(played.self_draws.sum(axis=1), wins),
         "win_points": _mean(paid, wins),
         "discards": _mean(played.counts["discards"].sum(axis=1), number),
     }
     if hands > 1:
         numbers |= {"hands": _mean(number, np.ones(len(number))), "match_sigma": _spread(points)}
         return Measures(points, numbers, {})
-    numbers |= {"dealer_wins": _mean(100 * played.wins[every, dealer], number), "sigma": _spread(points)}
+    numbers |= {"dealer_wins": _share(played.wins[every, dealer], number), "sigma": _spread(points)}
     kongs = [played.counts[name] for name in _KONGS if name in played.counts]
     if kongs:
         numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), number)
     scored = played.rows > 0
     rows = {
-        row.name: (_mean(100 * scored[:, place], wins), _mean(100 * scored[:, place] * paid, paid))
+        row.name: (_share(scored[:, place], wins), _share(scored[:, place] * paid, paid))
         for place, row in enumerate(rules.rows)
         if scored[:, place].any()
     }
@@ -256,16 +274,22 @@ def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence
     """Return a total per count, or 0 where nothing was counted."""
     of_deal, by = np.asarray(totals, np.float64), np.asarray(counts, np.float64)
     if not by.sum():
-        return Influence(0.0, np.zeros(len(by)))
+        return Influence(0.0, np.zeros(len(by)), 0)
     value = float(of_deal.sum() / by.sum())
-    return Influence(value, (of_deal - value * by) / by.mean())
+    return Influence(value, (of_deal - value * by) / by.mean(), int(np.count_nonzero(by)))
+
+
+def _share(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence:
+    """Return a total per count, of which it is a part, in per cent."""
+    return replace(_mean(100 * np.asarray(totals, np.float64), counts), is_share=True)
 
 
 def _spread(points: NDArray[np.int64]) -> Influence:
     """Return the standard deviation of a seat's points; their mean over seats is 0."""
     squares = (points.astype(np.float64) ** 2).mean(axis=1)
     value = float(np.sqrt(squares.mean()))
-    return Influence(value, (squares - value**2) / (2 * value) if value else np.zeros(len(points)))
+    of_deal = (squares - value**2) / (2 * value) if value else np.zeros(len(points))
+    return Influence(value, of_deal, len(points))
 
 
 # --- Changes of rules -----------------------------------------------------------------------------------------------
