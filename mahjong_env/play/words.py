@@ -10,6 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -151,15 +152,15 @@ def read_answer(answer: str, view: View, row: int = 0) -> int:
     It may be a number of the list, the name of an action, or words for it, in English or Chinese ("I discard the 5 of
     dots", "Pung!", "打五筒"). It is looked for in a JSON object (``{"action": ...}``), behind "Action:" or "Answer:",
     in the last line, and then in the whole answer. If several actions are named and only one of them is legal, that one
-    is taken.
+    is taken. A tile or a number in a sentence of the last line is not taken against an action that other lines name.
 
     Raises:
         UnclearAnswerError: it names no action, no legal one, or several; the message is written for the one who
             answered.
     """
     legal = np.flatnonzero(view.action_mask[row]).tolist()
-    for part in _parts(answer):
-        meant = list(_mentioned(part, legal, int(view.offered[row])))
+    for part, whole in _parts(answer):
+        meant = list(_mentioned(part, whole, legal, int(view.offered[row])))
         possible = sorted(set(meant) & set(legal))
         if len(possible) == 1:
             return possible[0]
@@ -172,24 +173,29 @@ def read_answer(answer: str, view: View, row: int = 0) -> int:
     raise UnclearAnswerError(f"{answer.strip()!r} names no action; name one of the list, or its number")
 
 
-def _parts(answer: str) -> Iterator[str]:
-    """Yield the parts of an answer that may name the action, the likeliest first, in lower case and without marks."""
+def _parts(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of an answer that may name the action, the likeliest first, in lower case and without marks.
+
+    With each comes what else has to agree with it, where the part is only a line of the whole.
+    """
     plain = unicodedata.normalize("NFKC", answer).lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     for found in reversed(re.findall(r"\{[^{}]*\}", plain)):
         try:
-            yield str(json.loads(found)["action"]).strip()
+            yield str(json.loads(found)["action"]).strip(), ""
             break
         except (ValueError, KeyError, RecursionError):
             continue
     plain = re.sub(r"[*`_\"“”]", "", plain).strip()
     if marked := [*_MARKER.finditer(plain)]:
-        yield plain[marked[-1].end() :].strip().partition("\n")[0]
+        yield plain[marked[-1].end() :].strip().partition("\n")[0], ""
     lines = [line.strip() for line in plain.splitlines() if re.search(r"\w", line)]
-    yield from (*lines[-1:], " ".join(lines))
+    whole = " ".join(lines)
+    yield from ((line, whole) for line in lines[-1:])
+    yield whole, ""
 
 
-def _mentioned(part: str, legal: Sequence[int], offered: int) -> Iterator[int]:
-    """Yield the actions that some words may stand for."""
+def _mentioned(part: str, whole: str, legal: Sequence[int], offered: int) -> Iterator[int]:
+    """Yield the actions that some words may stand for; if they name none outright, also those that ``whole`` names."""
     rest = part
     if number := _NUMBER.fullmatch(part):
         if 1 <= int(number[1]) <= len(legal):
@@ -201,19 +207,32 @@ def _mentioned(part: str, legal: Sequence[int], offered: int) -> Iterator[int]:
     if fits := matching(bare, [ACTIONS[action] for action in legal]) or matching(bare, ACTIONS):
         yield from map(ACTIONS.index, fits)
         return
-    for pattern, word in _WORDS:
-        rest = re.sub(pattern, partial(_in_notation, word), rest)
-    found = [
-        one for one in _ACTION.finditer(rest) if not _NOT_MEANT.search(rest[max(one.start() - 50, 0) : one.start()])
-    ]
-    for one in found:
-        yield from _meant(one, legal, offered)
-    if found:
+    rest = _with_notation(rest)
+    if named := list(_named(rest, legal, offered)):
+        yield from named
         return
     tiles, numbers = re.findall(rf"\b{_TILE}", rest), {int(number) for number in re.findall(r"\b\d{1,3}\b", rest)}
     yield from {parse_kind(tile) for tile in tiles}
     if not tiles and len(numbers) == 1 and 1 <= (only := min(numbers)) <= len(legal):
         yield legal[only - 1]
+    is_alone = number is not None or re.fullmatch(rf"\W*{_TILE}\W*", rest)
+    if not is_alone:  # it may be named in passing: "Discard 1z.\nThis keeps 5p."
+        with suppress(UnclearAnswerError):  # such as a chow that the hand has already
+            yield from _named(_with_notation(whole), legal, offered)
+
+
+def _with_notation(text: str) -> str:
+    """Return a text with the notation of tiles, and the names of actions, for other words."""
+    for pattern, word in _WORDS:
+        text = re.sub(pattern, partial(_in_notation, word), text)
+    return text
+
+
+def _named(text: str, legal: Sequence[int], offered: int) -> Iterator[int]:
+    """Yield the actions that a text names by their verbs."""
+    for one in _ACTION.finditer(text):
+        if not _NOT_MEANT.search(text[max(one.start() - 50, 0) : one.start()]):
+            yield from _meant(one, legal, offered)
 
 
 def _in_notation(word: str, found: re.Match[str]) -> str:

@@ -35,11 +35,12 @@ READ = {
     "discard 5p": """5p|discard 5p|I discard the 5 of dots|**Discard 5p!**|{"action": "discard 5p"}|Discard: 5 circles
         |```json\n{"thought": "keep 5m", "action": "5p"}\n```|打五筒|我打出五筒。|出5筒|\N{FULLWIDTH DIGIT FIVE}p
         |the tile to throw is the five dots|a 5-dot|I'll keep 123m and hope to win.\nAction: 5p|5: discard 5p
-        |To keep my chow and pung chances: discard 5p""",
+        |To keep my chow and pung chances: discard 5p|I have a chow 123m and hope to win.\nThe 5p goes
+        |Discard 5p.\nThat keeps 9p in reach.|I could discard 5p or 1z.\n5p""",
     "discard 1m": """1|1.|#1|(1)|option 1|{"action": 1}|Answer: 1|I choose it: 1|打一万|1: discard 1m
-        |one of characters""",
+        |one of characters|Not 5p: I would rather discard 1z or 9s.\n1""",
     "discard 1z": """play the east wind|打东风|I will not discard 5p, rather I discard 1z
-        |I'd rather discard 1z than pass""",
+        |I'd rather discard 1z than pass|I could discard 5p.\n**East!**""",
     "discard 5z": "白|打白板|Throw away the White Dragon|the final answer is: white",
     "discard 6z": "打发财|打發|drop the green dragon",
     "discard 7z": "打红中|打中|discard red",
@@ -60,6 +61,8 @@ REFUSED = {
     "kong 9s": "a concealed kong takes four tiles, and you hold 2 of 9s",
     "discard 5p or 5m": "could mean 'discard 5m' and 'discard 5p'",
     "discard 5": "could mean 'discard 5m' and 'discard 5p' and",
+    "Discard 1z.\nThis keeps 5p.": "could mean 'discard 5p' and 'discard 1z'",
+    "Discard 9s.\nThat leaves me 2 tiles away.": "could mean 'discard 2m' and 'discard 9s'",
     "1: discard 5p": "could mean 'discard 1m' and 'discard 5p'",
     "40": "there is no number 40 in the list, which ends with 13",
     "0": "there is no number 0",
