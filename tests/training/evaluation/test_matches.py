@@ -293,9 +293,24 @@ def test_an_error_of_an_agent_itself_says_which_deals_were_played():
 def test_a_measurement_has_deals_and_single_hands():
     with pytest.raises(TrainingError, match="no deals"):
         begin_to_measure(LocalExecutor(), rules("hebei"), ["random"], (0, 0, 0), deals=range(3, 3), seed=1)
+    with pytest.raises(TrainingError, match="no deals"):
+        measure(rules("hebei"), [RANDOM], (0, 0, 0), deals=-2, seed=1)
     by_points = rules("hangzhou", match_end="points")
     with pytest.raises(TrainingError, match="a match that ends by points, not after a hand"):
         measure(by_points, [RANDOM], (0, 0, 0, 0), deals=2, seed=1)
+
+
+@pytest.mark.parametrize("lineup", [(0, 1), (0, 1, 1, 1), (0, 1, 2), (0, -1, -1), ()])
+def test_a_lineup_is_of_these_agents_at_this_table(lineup):
+    with pytest.raises(TrainingError, match="each of 3 persons the number of an agent, 0 to 1, not"):
+        measure(rules("hebei"), [GREEDY, RANDOM], lineup, deals=2, seed=1)
+
+
+def test_a_misspelt_word_does_not_pass_for_the_default():
+    with pytest.raises(TrainingError, match="seatings are all, balanced, turns, not 'turn'"):
+        measure(rules("hebei"), [RANDOM], (0, 0, 0), deals=2, seed=1, seatings="turn")
+    with pytest.raises(TrainingError, match="line-ups are duels, pairs, league, not 'leagues'"):
+        lineups("leagues", 2, 3)
 
 
 class TestOrders:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, permutations
 from math import comb
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ Kind: TypeAlias = Literal["duels", "pairs", "league"]
 Lineup: TypeAlias = tuple[int, ...]
 
 _MOST_TABLES: Final = 40  # of a league in which every set of agents meets; larger leagues play a cyclic design
+
+
+def _check_word(word: str, words: Any, what: str) -> None:
+    """Check that a word, which Python code may have misspelt, is one of a Literal's; a TrainingError otherwise."""
+    if word not in get_args(words):
+        raise TrainingError(f"{what} are {', '.join(get_args(words))}, not {word!r}")
 
 
 def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]:
@@ -35,6 +41,7 @@ def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]
     Returns:
         The orders, each with one agent's number for each person.
     """
+    _check_word(seatings, Seatings, "seatings")
     every = sorted(set(permutations(lineup)))
     if seatings != "balanced":
         return every
@@ -87,8 +94,9 @@ def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> l
         named: how many agents, from the first on, the user has named; None for all. The others are references.
 
     Raises:
-        TrainingError: there are too few agents, or not four persons for "pairs".
+        TrainingError: there are too few agents, not four persons for "pairs", or no such kind.
     """
+    _check_word(kind, Kind, "line-ups")
     if kind == "league":
         return league(agents, people)
     if kind == "pairs":

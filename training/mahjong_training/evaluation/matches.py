@@ -329,11 +329,17 @@ def begin_to_measure(
         A function without arguments that returns what `measure` would return.
 
     Raises:
-        TrainingError: there are no deals, or games do not end after a number of hands; see `check_single_hands`.
+        TrainingError: there are no deals, the line-up is not one of these agents at such a table, or games do not end
+            after a number of hands; see `check_single_hands`.
     """
     check_single_hands(rules)
-    if not (len(deals) if isinstance(deals, range) else deals):
+    if (len(deals) if isinstance(deals, range) else deals) < 1:
         raise TrainingError("there are no deals to play: name at least one")
+    if len(lineup) != rules.people or not set(lineup) <= set(range(len(agents))):
+        raise TrainingError(
+            f"a line-up gives each of {rules.people} persons the number of an agent, 0 to {len(agents) - 1}, not "
+            f"{tuple(lineup)}"
+        )
     every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
     return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings, first=every[0].first)
