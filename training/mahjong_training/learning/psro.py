@@ -216,4 +216,4 @@ def _say(rounds: list[Round], pool: tuple[str, ...], matrix: NDArray[np.float64]
         [f"{number}: {spec}", *(f"{points:+.3f}" for points in matrix[number]), f"{mixture[number]:.2f}"]
         for number, spec in enumerate(pool)
     ]
-    print(f"after {len(rounds)} rounds\n{lines(head, rows)}", flush=True)
+    print(f"after {len(rounds)} {'round' if len(rounds) == 1 else 'rounds'}\n{lines(head, rows)}", flush=True)
