@@ -306,6 +306,13 @@ def test_a_lineup_is_of_these_agents_at_this_table(lineup):
         measure(rules("hebei"), [GREEDY, RANDOM], lineup, deals=2, seed=1)
 
 
+@pytest.mark.parametrize(("hands", "told"), [(0, "0 hands$"), (2, "2 hands with control variates")])
+def test_luck_is_of_single_hands(hands, told):
+    how = {"deals": 2, "seed": 1, "hands": hands, "control_variates": True}
+    with pytest.raises(TrainingError, match=f"a game cannot have {told}"):
+        measure(rules("hebei"), [RANDOM], (0, 0, 0), **how)
+
+
 def test_a_misspelt_word_does_not_pass_for_the_default():
     with pytest.raises(TrainingError, match="seatings are all, balanced, turns, not 'turn'"):
         measure(rules("hebei"), [RANDOM], (0, 0, 0), deals=2, seed=1, seatings="turn")

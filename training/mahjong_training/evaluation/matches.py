@@ -329,8 +329,8 @@ def begin_to_measure(
         A function without arguments that returns what `measure` would return.
 
     Raises:
-        TrainingError: there are no deals, the line-up is not one of these agents at such a table, or games do not end
-            after a number of hands; see `check_single_hands`.
+        TrainingError: there are no deals, the line-up is not one of these agents at such a table, control variates are
+            asked for in matches, or games do not end after a number of hands; see `check_single_hands`.
     """
     check_single_hands(rules)
     if (len(deals) if isinstance(deals, range) else deals) < 1:
@@ -340,6 +340,10 @@ def begin_to_measure(
             f"a line-up gives each of {rules.people} persons the number of an agent, 0 to {len(agents) - 1}, not "
             f"{tuple(lineup)}"
         )
+    hands = how.get("hands", 1)
+    if hands < 1 or (hands > 1 and how.get("control_variates")):
+        of_luck = " with control variates, which are for single hands" if hands > 1 else ""
+        raise TrainingError(f"a game cannot have {hands} hands{of_luck}")
     every = blocks(lineup, deals, agents=[make_agent(agent) for agent in agents], **how)
     begun = executor.submit(_play_anywhere, (rules, agents, seed), every)
     return lambda: summarise(rules, lineup, executor.gather(begun), every[0].seatings, first=every[0].first)
