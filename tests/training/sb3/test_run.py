@@ -262,6 +262,14 @@ class TestWrongInput:
         assert ways[command]() == 2
         assert "cannot be written" in capsys.readouterr().err
 
+    @pytest.mark.parametrize(("tables", "steps", "size"), [(3, 9, 8), (4, 8, 1), (1, 1, 8)])
+    def test_a_minibatch_of_a_single_decision_is_refused(self, tables, steps, size, tmp_path, capsys):
+        """All weights were NaN after it, and the run ended with an error of torch."""
+        settings = "--tables", str(tables), "--n-steps", "3", "--batch-size", str(size)
+        assert train(tmp_path / "run", *settings, steps=steps) == 2
+        assert f"--batch-size {size}: an update of" in capsys.readouterr().err
+        assert not (tmp_path / "run" / "config.json").exists()
+
     def test_a_reward_that_there_is_not_is_said_before_a_run_that_there_is(self, whole, capsys):
         assert train(whole, "--reward", "gold") == 2
         assert "no reward is called 'gold'" in capsys.readouterr().err

@@ -77,7 +77,8 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         """Deal the tables and make the network; nothing is written.
 
         Raises:
-            MahjongError: a variant, knob or agent is unknown, or a policy file cannot be used.
+            MahjongError: a variant, knob or agent is unknown, a policy file cannot be used, or a minibatch would be a
+                single decision.
         """
         super().__init__(config, folder)
         torch.distributions.Distribution.set_default_validate_args(False)
@@ -90,6 +91,12 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         # With recorded games the teacher is not made: it has played already, and a file would choose what is loaded.
         self._teacher = make_agent(teacher) if self._recorded is None else None
         self._update_size = n_steps * config.tables
+        # MaskablePPO divides by the spread of a minibatch's advantages, which a single decision does not have.
+        if config.batch_size == 1 or self._update_size % config.batch_size == 1:
+            raise TrainingError(
+                f"--batch-size {config.batch_size}: an update of {self._update_size} decisions (--tables times "
+                "--n-steps) would have a minibatch of a single one, from which nothing can be learned; choose another"
+            )
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         self.met |= named
         reward = find_reward("sigma" if config.reward == "points" else config.reward)
