@@ -77,7 +77,7 @@ PATTERNS = (
     Row("Thirteen Orphans", "十三幺 shí sān yāo", 10, "one of each one, nine and honour, and one of them doubled",
         shape=THIRTEEN_ORPHANS),
 )
-PING_HU = Row("Ping Hu", "平胡 píng hú", 1, "none of the rows above but Dealer Win",
+PING_HU = Row("Ping Hu", "平胡 píng hú", 1, "none of the other rows but Dealer Win",
               unless=names(*PATTERNS))
 # fmt: on
 
