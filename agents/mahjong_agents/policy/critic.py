@@ -68,29 +68,29 @@ def table_rows(inputs: Inputs | None, view: View, features: Features | None = No
 class CriticInputs:
     """Makes the critic inputs of decisions; it follows the games to know the other seats."""
 
-    def __init__(self, games: int, people: int) -> None:
+    def __init__(self, games: int, seats: int) -> None:
         """Begin with games in which nobody has made a decision yet."""
-        self._of_seat = np.zeros((games, people, len(PRIVILEGED_FEATURES)), np.int8)
+        self._of_seat = np.zeros((games, seats, len(PRIVILEGED_FEATURES)), np.int8)
         self.forget(np.arange(games))
-        self._steps = np.arange(1, people)
+        self._steps = np.arange(1, seats)
 
     def forget(self, games: NDArray[np.intp]) -> None:
         """Forget everything of some games, where the next hand begins."""
         self._of_seat[games] = 0
         self._of_seat[games, :, -1] = _UNKNOWN
 
-    def note(self, games: NDArray[np.intp], persons: NDArray[np.intp], table: NDArray[np.int8]) -> None:
-        """Note, from the facts of the table [n, C], how near a win persons [n] of games [n] are as they decide."""
+    def note(self, games: NDArray[np.intp], seats: NDArray[np.intp], table: NDArray[np.int8]) -> None:
+        """Note, from the facts of the table [n, C], how near a win seats [n] of games [n] are as they decide."""
         distance = table[:, _DISTANCES].argmax(axis=1).astype(np.int8)
-        self._of_seat[games, persons] = np.column_stack([table[:, _COLUMNS], distance])
+        self._of_seat[games, seats] = np.column_stack([table[:, _COLUMNS], distance])
 
-    def of(self, games: NDArray[np.intp], persons: NDArray[np.intp], table: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return [n, C + (P - 1) * H] int8 critic inputs of decisions.
+    def of(self, games: NDArray[np.intp], seats: NDArray[np.intp], table: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return [n, C + (S - 1) * H] int8 critic inputs of decisions.
 
         They are the table [n, C], followed by the privileged features of the other seats at their latest decisions,
         from the next seat on.
         """
-        others = (persons[:, None] + self._steps) % self._of_seat.shape[1]
+        others = (seats[:, None] + self._steps) % self._of_seat.shape[1]
         of_others = self._of_seat[games[:, None], others]
         return np.concatenate([table, *np.moveaxis(of_others, 1, 0)], axis=1)
 

@@ -378,7 +378,7 @@ def play_out(
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games)
     number = int(world.max(initial=-1)) + 1
-    followed, decisions = CriticInputs(len(games), engine.rules.people), np.zeros(len(games), np.intp)
+    followed, decisions = CriticInputs(len(games), engine.rules.seats), np.zeros(len(games), np.intp)
     live, chosen = games, actions
     while live.size:
         result = engine.step(chosen, games=live)

@@ -10,6 +10,7 @@ import pytest
 from mahjong_agents import make_agent
 from mahjong_agents.policy.critic import PRIVILEGED_FEATURES
 from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.inputs import TABLE_FACTS
 from mahjong_agents.policy.network import ActionNetwork, prior, shapes
 from mahjong_agents.policy.standing_inputs import Standing
 from mahjong_env import make_engine, rules
@@ -106,6 +107,19 @@ def test_hands_of_a_match_follow_each_other_and_pay_its_places():
     assert not first[:6, standing][:, 1:].any()  # the first decision at each table, when nobody has been paid yet
     assert (last[:, standing][:, 0] == 0).all()
     assert last[:, standing][:, 1:].any()
+
+
+def test_critics_are_told_of_seats_however_people_sit():
+    """What others knew came in the order of persons: by Hebei's rotation, of no seat in particular."""
+    played = play_hands(
+        rules("hebei", rotation=True), network(), [], tables=2, share=0, seed=[1], match_hands=4, features=Standing(4.0)
+    )
+    table, told = played.critic_inputs[:, : len(TABLE_FACTS)], played.critic_inputs[:, len(TABLE_FACTS) + 7 :]
+    told = told.reshape(len(played), 2, len(PRIVILEGED_FEATURES))
+    known, names = told[..., -1] < 8, list(TABLE_FACTS)
+    laid = table[:, [names.index(f"pungs of {slot}") for slot in (1, 3)]]  # as all can see
+    np.testing.assert_array_equal(told[..., list(PRIVILEGED_FEATURES).index("own pungs")][known], laid[known])
+    assert laid[known].any()
 
 
 def test_the_standing_is_shown_by_slot():

@@ -43,7 +43,7 @@ class Trajectories:
         inputs: the network's inputs for the likely actions. The probabilities of a decision's likely actions sum to 1.
         chosen: [n] intp the index of the chosen action among the decision's likely actions.
         log_probability: [n] float32 the log-probability with which it was drawn.
-        critic_inputs: [n, C + (P - 1) * H] int8 the table (`TABLE_FACTS`, followed by added inputs), and the privileged
+        critic_inputs: [n, C + (S - 1) * H] int8 the table (`TABLE_FACTS`, followed by added inputs), and the privileged
             features of the other seats when they last decided, the next seat first. Players do not see these features.
         trajectory: [n] intp the number of the decision's trajectory: hand * P + person.
         reward: [n] float32 the points from the decision to the next one of its trajectory, or to the end of the hand,
@@ -140,7 +140,7 @@ def play_hands(
     luck = None if luck_weights is None or match_hands > 1 else Luck(engine, luck_weights)
     playing_hand = np.arange(tables) * match_hands  # the current hand at each table, a row of `points`
     last_hand = playing_hand + match_hands - 1
-    critic_inputs = CriticInputs(tables, rules.people)
+    critic_inputs = CriticInputs(tables, rules.seats)
     decided = 0
     while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
         persons = engine.seat_to_act[games].astype(np.intp)
@@ -150,8 +150,9 @@ def play_hands(
         actions = choose_actions(engine, games, agents, playing, parts[0].rng)
         if mine.size:
             game, person = games[mine], persons[mine]
-            shown = critic_inputs.of(game, person, learner.table)
-            critic_inputs.note(game, person, learner.table)
+            seat = engine.state.actor[game].astype(np.intp)  # persons may have changed seats
+            shown = critic_inputs.of(game, seat, learner.table)
+            critic_inputs.note(game, seat, learner.table)
             here, numbers = playing_hand[game], np.arange(decided, decided + len(mine))
             decided += len(mine)
             found = shown, here * rules.people + person, points[here], learner.potential, numbers
