@@ -163,6 +163,14 @@ def test_what_they_return_is_checked(returned, told):
         added_inputs(Wrong(returned), make_engine("hebei", 3, seed=1).view())
 
 
+class Scaled:
+    def __init__(self, scale):
+        self.facts = {"late": scale}
+
+    def __call__(self, view):
+        return {"late": view.left}
+
+
 @pytest.mark.parametrize(
     ("features", "told"),
     [
@@ -171,6 +179,9 @@ def test_what_they_return_is_checked(returned, told):
         (f"{EXAMPLE}:Late?fast=true", "no option 'fast'"),
         (3, "3 cannot be used as added inputs"),
         (lambda view: 0, "cannot be used as added inputs"),
+        (Scaled(0.0), "plain numbers other than 0 by name, not {'late': 0.0}"),
+        (Scaled("1/70"), "plain numbers other than 0 by name, not {'late': '1/70'}"),
+        (Scaled(np.float32(0.1)), "plain numbers other than 0 by name"),
     ],
 )
 def test_added_inputs_that_there_are_not(features, told):

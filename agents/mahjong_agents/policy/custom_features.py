@@ -57,9 +57,13 @@ def find_features(features: Any) -> Features:
     """
     found: Features = make_own(_KIND, features)
     facts = found.facts
-    if not isinstance(facts, Mapping) or not facts or not all(0 < abs(scale) < np.inf for scale in facts.values()):
-        raise AgentError(f"facts of added inputs are scales other than 0 by name, not {facts!r}")
+    if not isinstance(facts, Mapping) or not facts or not all(map(_is_scale, facts.values())):
+        raise AgentError(f"facts of added inputs are plain numbers other than 0 by name, not {facts!r}")
     return found
+
+
+def _is_scale(scale: Any) -> bool:
+    return isinstance(scale, int | float) and 0 < abs(scale) < np.inf  # as policy files can keep it
 
 
 def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
