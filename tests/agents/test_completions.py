@@ -233,6 +233,17 @@ def test_wins_are_priced_by_the_dice_of_the_hand():
     assert priced == paid > 0
 
 
+@pytest.mark.parametrize("settings", [{"num_hands": 2}, {"match_end": "points"}, {}])
+def test_wins_of_a_match_are_priced_by_what_the_others_have_left(settings):
+    """In Hangzhou nobody pays more than he has, but a hand that is played alone has no floor."""
+    engine = make_engine("hangzhou", 1, seed=0, **settings)
+    engine.reset(deals=Deal(hands=["123m 456m 789m 123p 55p"], dealer=0, wild="1z"))
+    engine.state.points[:] = [97, 1, 1, 1]
+    priced, paid = paid_and_priced(engine)
+    assert priced == paid
+    assert (paid == 3) == bool(settings)
+
+
 def test_the_last_tile_of_private_walls_is_that_of_the_next_seat():
     """Seats 1 and 2 could draw one tile each, but seat 3, who is next after the claim of seat 2, has none."""
     engine = make_engine("mcr", 1, private_walls=True, flower_tiles=False, minimum_points=0)

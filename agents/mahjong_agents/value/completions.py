@@ -197,7 +197,7 @@ def price(
         house_wind=view.house_wind[row, 0],
         dice=view.dice[row],
         points=view.points[row][:, slots],
-        floor=nothing > 0,
+        floor=_is_of_match(view)[row],
         turned_up=np.zeros((len(row), 0), np.int8),
     )
     priced = np.arange(len(row))
@@ -209,6 +209,12 @@ def price(
     prices = np.zeros(len(row))
     prices[priced] = np.where(scores.legal, scores.payments[:, 0], 0)
     return prices
+
+
+def _is_of_match(view: View) -> NDArray[np.bool_]:
+    """Return [n] whether the hand is one of a match, in which running points may limit what is paid."""
+    several = (view.hand_in_match > 0) | (view.hands_to_come > 0)
+    return several | (not view.rules.ends_by_hands)
 
 
 def _left_to_next(view: View, row: NDArray[np.intp]) -> NDArray[np.int16]:
