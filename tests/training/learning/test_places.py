@@ -79,6 +79,9 @@ class TestPlace:
             pay(place, Paid(HEBEI, won[:, 0], won, np.zeros(1, int), np.ones(1, bool)))
         with pytest.raises(TrainingError, match="--match-hands"):
             ppo_run.PpoRun.check(replace(MATCHES, match_hands=1))
+        # Before there is a folder, which would refuse the command once it is corrected.
+        with pytest.raises(TrainingError, match="--match-hands is at most 32767, not 32768"):
+            ppo_run.PpoRun.check(replace(MATCHES, match_hands=32_768))
 
 
 def network(features=None):
