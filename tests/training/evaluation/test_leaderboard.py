@@ -479,10 +479,14 @@ class TestIntervals:
         assert mean.mean == pytest.approx(payoffs.matrix[0].sum() / 2)
         error = payoffs.by_deal[0].sum(axis=0).std() / 2 / np.sqrt(2000)
         assert (mean.high - mean.low) / 2 == pytest.approx(1.96 * error, rel=0.2)
+        low, high = payoffs.intervals()[0, 1]
+        assert low < payoffs.matrix[0, 1] < high
+        assert (high - low) / 2 == pytest.approx(1.96 * payoffs.by_deal[0, 1].std() / np.sqrt(2000), rel=0.1)
 
     def test_of_few_deals_are_none(self):
         mean = self.payoffs(20).summary()["a"]["mean"]
         assert (mean.low, mean.high) == (-np.inf, np.inf)
+        assert (self.payoffs(20).intervals() == [-np.inf, np.inf]).all()
 
 
 DUELS = {"Hebei $": {("a", "b"): Estimate(0.2, 0.1, 0.3), ("b", "a"): Estimate(-0.1, -0.3, 0.1)}}

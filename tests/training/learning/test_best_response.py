@@ -198,6 +198,8 @@ def test_rounds_learn_from_the_mixture_and_go_on_where_they_stopped(tmp_path, mo
         assert drawn == pytest.approx(wanted, abs=0.02)
         assert "random" not in drawn  # it loses to everybody
         assert (np.array(now.matrix) != 0).sum() == len(now.pool) * (len(now.pool) - 1)
+        low, high = np.moveaxis(np.array(now.intervals), 2, 0)
+        assert ((low < now.matrix) & (high > now.matrix) | np.eye(len(now.pool), dtype=bool)).all()
     assert [trained.teacher for trained in rounds] == ["greedy", one.added]
     assert make_agent(two.added).name.endswith("best")
     played, learned = [], []

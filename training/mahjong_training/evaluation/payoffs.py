@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import MissingExtraError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, interval
 from mahjong_training.evaluation.results import LineupResult
 
 Matrix = NDArray[np.float64]
@@ -56,6 +56,12 @@ class Payoffs:
     def matrix(self) -> Matrix:
         """The means over deals: [k, k] points a hand."""
         return self.by_deal.mean(axis=2)
+
+    def intervals(self) -> Matrix:
+        """Return [k, k, 2] the 95 % intervals of the matrix; they are infinite where there are too few deals."""
+        if self.by_deal.shape[2] < FEWEST:
+            return np.broadcast_to([-np.inf, np.inf], (*self.matrix.shape, 2))
+        return np.stack(interval(self.by_deal), axis=-1)
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return, by name, the mean over opponents, Nash rating and Nash share of each agent.

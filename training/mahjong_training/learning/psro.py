@@ -52,6 +52,7 @@ class Round:
     Attributes:
         pool: the k agents.
         matrix: [k][k] sigma a hand of the row's agent alone among copies of the column's agent.
+        intervals: [k][k] the interval of each, as (low, high).
         mixture: [k] the equilibrium: the probability with which each agent is drawn as an opponent.
         nash_ratings: [k] half the difference between what each agent wins from the mixture and what the mixture wins
             from it, in sigma, with its interval as (mean, low, high). None is above 0, as the mixture is the best one
@@ -61,6 +62,7 @@ class Round:
 
     pool: tuple[str, ...]
     matrix: list[list[float]]
+    intervals: list[list[tuple[float, float]]]
     mixture: list[float]
     nash_ratings: list[tuple[float, float, float]]
     added: str | None
@@ -97,9 +99,9 @@ def run(config: PsroConfig) -> list[Round]:
             if len(rounds) < config.rounds:
                 _say(rounds, pool, payoffs.matrix / unit, mixture)
                 added = _response(config, out, pool, mixture, rounds)
-            matrix = (payoffs.matrix / unit).round(4).tolist()
+            matrix, intervals = ((of / unit).round(4).tolist() for of in (payoffs.matrix, payoffs.intervals()))
             shown = [(one.mean, one.low, one.high) for one in ratings]
-            rounds.append(Round(pool, matrix, mixture.round(4).tolist(), shown, added))
+            rounds.append(Round(pool, matrix, intervals, mixture.round(4).tolist(), shown, added))
             about = {"mahjong_env": __version__, "variant": rules.name, "deals": config.deals, "seed": config.seed}
             data = about | {"unit": "sigma a hand", "rounds": [asdict(one) for one in rounds]}
             write_text(out / FILE, plain_json(data) + "\n")
