@@ -121,7 +121,7 @@ FAULTS = (
     *faults(
         "agents/mahjong_agents/policy/critic.py",
         "agents/test_critic.py",
-        ("critic-told-of-other-seats", "persons[:, None] + self", "persons[:, None] - self", "what_others_knew"),
+        ("critic-told-of-other-seats", "seats[:, None] + self", "seats[:, None] - self", "what_others_knew"),
         ("critic-remembers-the-last-hand", "self._of_seat[games] = 0", "pass", "what_others_knew"),
     ),
     *faults(
