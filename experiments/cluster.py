@@ -88,7 +88,7 @@ def sending(variant: str) -> None:
     with TemporaryDirectory() as folder:
         cache = block_cache(Path(folder), played, ["greedy", "random"], agents, 1)
         _, keeping = timed(lambda: cache.put(block.name, result.arrays()))
-    weights = Learner(TrainConfig(variant=variant), people=played.people, unit=sigma(played), claims=True).weights()
+    weights = Learner(TrainConfig(variant=variant), seats=played.seats, unit=sigma(played), claims=True).weights()
     common = Common(played, weights, [], [], 2048, 1, 0.0)
     sent(f"{variant}, decisions of train", lambda: play_part(common, (1, 0, 0)), len)
     print(f"{variant}: {keeping / seconds:.1%} for keeping (--out); weights of {len(pickle.dumps(weights)):,} bytes")
@@ -110,7 +110,7 @@ def recording(where: str | None) -> int:
 def learning() -> None:
     """Compare collecting for an update, and collecting for the next update while learning from this one."""
     played = rules(VARIANT)
-    learner = Learner(TrainConfig(variant=VARIANT), people=played.people, unit=sigma(played), claims=True)
+    learner = Learner(TrainConfig(variant=VARIANT), seats=played.seats, unit=sigma(played), claims=True)
     executors = {where: new_executor(ray=where) for where in (None, "local")}
     ahead: list[object] = []
 

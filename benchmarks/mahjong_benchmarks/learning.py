@@ -203,7 +203,7 @@ class FastPath:
         """Make the networks."""
         self.setting, self._rules, self._seed, self._updates = setting, played, config.seed, 0
         settings = TrainConfig(variant=played.name, seed=config.seed, learning_rate=0.0)
-        self.learner = Learner(settings, people=played.people, unit=sigma(played), claims=True)
+        self.learner = Learner(settings, seats=played.seats, unit=sigma(played), claims=True)
         self._luck = useful_weights(played)
         self._rng = np.random.default_rng(config.seed)
 

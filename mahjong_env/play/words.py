@@ -190,7 +190,8 @@ def _parts(answer: str) -> Iterator[tuple[str, str]]:
         yield plain[marked[-1].end() :].strip().partition("\n")[0], ""
     lines = [line.strip() for line in plain.splitlines() if re.search(r"\w", line)]
     whole = " ".join(lines)
-    yield from ((line, whole) for line in lines[-1:])
+    if lines:
+        yield lines[-1], whole
     yield whole, ""
 
 

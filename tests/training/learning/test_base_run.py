@@ -50,7 +50,7 @@ class TestFindDevice:
 
 def learned(device=None):
     """Return a learner after two updates."""
-    learner = ppo.Learner(PPO, people=3, unit=3.0, claims=True)
+    learner = ppo.Learner(PPO, seats=3, unit=3.0, claims=True)
     if device is not None:
         parts = (learner.actor, learner.average, learner.reference, learner.critic)
         assert {array.device for part in parts for array in part.parameters()} == {device}

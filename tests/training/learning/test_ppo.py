@@ -40,7 +40,7 @@ def hands(variant="hebei", by=None, others=(), **how):
 
 
 def new_learner(**settings):
-    return Learner(replace(CONFIG, **settings), people=3, unit=3.0)
+    return Learner(replace(CONFIG, **settings), seats=3, unit=3.0)
 
 
 def minibatches(learner, played, advantages, began):

@@ -222,7 +222,7 @@ class Learner:
         self,
         config: TrainConfig,
         *,
-        people: int,
+        seats: int,
         unit: float,
         claims: bool = True,
         start: Weights | None = None,
@@ -232,7 +232,7 @@ class Learner:
 
         Args:
             config: the settings of the run.
-            people: the number of persons at a table.
+            seats: the number of seats at a table.
             unit: the number by which rewards are divided; sigma if rewards are points.
             claims: whether the small network begins as the greedy agent; otherwise as the one that keeps its hand
                 closed.
@@ -256,7 +256,7 @@ class Learner:
             load_arrays(actor, start)
         self.actor = actor.to(self.device)
         self.reference, self.average = deepcopy(self.actor), deepcopy(self.actor)
-        self.critic = Critic(people - 1, features).to(self.device)
+        self.critic = Critic(seats - 1, features).to(self.device)
         self.actor_optimiser = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, eps=1e-5)
         self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_LEARNING_RATE)
 

@@ -151,7 +151,7 @@ class PpoRun(BaseRun[TrainConfig]):
         try:
             self.learner = Learner(
                 self.config,
-                people=self.rules.seats,
+                seats=self.rules.seats,
                 unit=sigma(self.rules) if plain else 1.0,
                 claims=TEACHERS.get(str(teacher), True),
                 start=_weights_of(str(teacher), config, self._facts) if is_policy and begins else None,
