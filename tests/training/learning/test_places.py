@@ -80,7 +80,7 @@ class TestPlace:
         with pytest.raises(TrainingError, match="--match-hands"):
             ppo_run.PpoRun.check(replace(MATCHES, match_hands=1))
         # Before there is a folder, which would refuse the command once it is corrected.
-        with pytest.raises(TrainingError, match="--match-hands is at most 32767, not 32768"):
+        with pytest.raises(TrainingError, match="--match-hands must be at most 32,767, not 32768"):
             ppo_run.PpoRun.check(replace(MATCHES, match_hands=32_768))
 
 

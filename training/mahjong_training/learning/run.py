@@ -16,7 +16,6 @@ from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
-from mahjong_env.engine.arguments import MOST_HANDS
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
@@ -89,8 +88,6 @@ class PpoRun(BaseRun[TrainConfig]):
                 raise TrainingError(f"--{name.replace('_', '-')} is at most 1, not {share}")
         if config.evaluations > _MOST_GATES:
             raise TrainingError(f"--evaluations is at most {_MOST_GATES}, not {config.evaluations}")
-        if config.match_hands > MOST_HANDS:
-            raise TrainingError(f"--match-hands is at most {MOST_HANDS}, not {config.match_hands}")
         if not config.resume and (config.critic_hands or 0) >= config.goal:
             raise TrainingError(
                 f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.goal} for the policy"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection
 from typing import Any, Final, get_args, get_type_hints
 
+from mahjong_env.engine.arguments import MOST_HANDS
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.ray_cluster import check_address
 from mahjong_training.seeds import USER_SEEDS
@@ -18,7 +19,11 @@ def check_counts(least: int = 1, **numbers: float) -> None:
     """Check that counts, given by the names of their options, are in range; a TrainingError otherwise."""
     for name, number in numbers.items():
         option = f"--{name.replace('_', '-')}"
-        most = max(_MOST_WORKERS, os.cpu_count() or 1) if name in ("processes", "threads") else _LARGEST
+        most = _LARGEST
+        if name in ("processes", "threads"):
+            most = max(_MOST_WORKERS, os.cpu_count() or 1)
+        elif name in ("match_hands", "num_hands"):
+            most = MOST_HANDS
         if number < least:
             raise TrainingError(f"{option} must be at least {least}, not {number}")
         if number > most:
