@@ -446,7 +446,7 @@ OF_OTHERS = [
     ("train --variant hebei --processes 5000", "--processes must be at most"),
     ("train-sb3 --variant hebei --threads 99999999999", "--threads must be at most"),
     ("leaderboard --variants hebei --match-hands 32768", "--match-hands must be at most 32,767, not 32768"),
-    ("record --variant hebei --out run --hands 65536 --num-hands 32768", "--num-hands must be at most 32,767, not 32768"),
+    ("record --variant hebei --out run --hands 65536 --num-hands 32768", "must be at most 32,767, not 32768"),
     ("train-sb3 --variant hebei --threads 0", "--threads must be at least 1, not 0"),
     (f"train-sb3 --variant hebei --tables {10**20}", f"--tables must be at most 1,000,000,000,000,000, not {10**20}"),
     ("train-sb3 --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
