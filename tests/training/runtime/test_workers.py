@@ -90,7 +90,8 @@ class TestExecutors:
             list(executor.map(ends, None, [1]))
         assert multiprocessing.active_children() == []
 
-    def test_closing_ends_what_has_begun(self, tmp_path, capfd):
+    def test_closing_ends_what_has_begun(self, tmp_path, capfd, monkeypatch):
+        monkeypatch.delenv("PYTHONWARNDEFAULTENCODING", raising=False)  # torch warns of itself in each new process
         with new_executor(2) as executor:
             executor.submit(takes_an_hour, tmp_path, range(4))
             while len(list(tmp_path.iterdir())) < 2:
