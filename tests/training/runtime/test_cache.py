@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import mahjong_agents
@@ -283,6 +284,22 @@ class TestAgentsFiles:
     def test_policies_wherever_they_are_named(self, spec, tmp_path):
         shutil.copy(Path(mahjong_agents.__file__).parent / "policy" / "weights" / "hebei.zip", tmp_path / "mine.zip")
         assert self.differs(spec.format(tmp_path / "mine.zip"), tmp_path / "mine.zip")
+
+    @pytest.mark.parametrize("name", ["numbers", f"{'long' * 40}.data"])
+    def test_weights_of_an_onnx_model_in_a_file_of_their_own(self, name, tmp_path):
+        weights = onnx.numpy_helper.from_array(np.zeros((34, 109), np.float32), "weights")
+        shown, given = (onnx.helper.make_tensor_value_info(one, 1, ["n", 34]) for one in ("shown", "given"))
+        multiplied = onnx.helper.make_node("MatMul", ["shown", "weights"], ["given"])
+        model = onnx.helper.make_model(onnx.helper.make_graph([multiplied], "linear", [shown], [given], [weights]))
+        path = tmp_path / "mine.onnx"
+        onnx.save_model(model, path, save_as_external_data=True, location=name, size_threshold=0)
+        (tmp_path / "stranger").write_bytes(b"")
+        for spec in (f"onnx:{path}", f"mine.py:Mine?weights={path}"):
+            before = named_digests(spec, HEBEI)
+            (tmp_path / "stranger").write_bytes(spec.encode())
+            assert named_digests(spec, HEBEI) == before
+            (tmp_path / name).write_bytes(spec.encode())
+            assert named_digests(spec, HEBEI) != before
 
     def test_programs(self, tmp_path):
         """A bot is another one if a file that its command names has changed, or what that imports from beside it."""

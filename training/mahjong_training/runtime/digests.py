@@ -49,6 +49,8 @@ _INTERPRETER: Final = re.compile(
 """Programs that run the file named after them."""
 _BEFORE_THE_FILE: Final = re.compile(r"run|-[^mce]|-jar|-cp|--\S+")
 """Words that may stand between an interpreter and its file; not those that make Python run something else."""
+_DATA_OF_ONNX: Final = re.compile(rb"\n\x08location\x12([\x80-\xff]?)([\x00-\x7f])")
+"""What stands in an ONNX model before the name of a file with its weights: how long that is, in one byte or two."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
@@ -170,7 +172,10 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
         yield from _named(place, rules)
     elif match := _SOURCE.fullmatch(address.strip()):
         yield from _source(Path(match["file"])) if match["file"] else _source_named(match["module"])
-    yield from (Path(file) for file in (address, place) if os.path.isfile(file))
+    for file in (address, place):
+        if os.path.isfile(file):
+            yield Path(file)
+            yield from _data_of(Path(file))
     for option in options.values():
         yield from _named(option, rules)
 
@@ -201,6 +206,18 @@ def _of_a_command(command: str) -> Iterator[Path]:
             yield Path(word)
             if not number or word.endswith(".py"):
                 yield from _source(Path(word))
+
+
+def _data_of(file: Path) -> Iterator[Path]:
+    """Yield the files of an ONNX model's weights, where these are not in the file of the model itself."""
+    if file.suffix != ".onnx":
+        return
+    told = b""
+    with suppress(OSError):
+        told = file.read_bytes()
+    for found in _DATA_OF_ONNX.finditer(told):
+        size = found[2][0] << 7 | found[1][0] & 0x7F if found[1] else found[2][0]
+        yield file.parent / os.fsdecode(told[found.end() : found.end() + size])
 
 
 def _source_of(module: str) -> list[Path]:
