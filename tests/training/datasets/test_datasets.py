@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,34 @@ def test_a_shard_is_a_picklable_function_of_settings_and_number(tmp_path):
     assert one.records == other.records
     write_shard(made, tmp_path, 1)
     assert sorted(files(tmp_path)) == ["decisions-00001.npy", "hands-00001.npy", "records-00001.jsonl"]
+
+
+def test_shards_that_are_written_one_by_one_make_a_dataset(dataset, tmp_path):
+    """As on several machines: the first shard makes the folder, and `write_dataset` finds all of them."""
+    folder, asked = tmp_path / "new" / "hebei", Settings.read(dataset)
+    for shard in range(asked.shards):
+        write_shard(asked, folder, shard)
+    assert write_dataset(asked, folder) == 0
+    assert files(folder) == files(dataset)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"games": 0}, "games of a dataset is an integer from 1, not 0"),
+        ({"games": 2**31, "num_hands": 3}, "at most 4,294,967,296 hands, as it numbers them, not 6,442,450,944"),
+        ({"shard_games": 0}, "shard_games of a dataset is an integer from 1, not 0"),
+        ({"num_hands": True}, "num_hands of a dataset is an integer from 1, not True"),
+        ({"seed": None}, "seed of a dataset is an integer from 0, not None"),
+        ({"seed": -1}, "seed of a dataset is an integer from 0, not -1"),
+        ({"agents": ()}, r"agents of a dataset are 1 to 256 texts, not \(\)"),
+        ({"agents": "greedy"}, "agents of a dataset are 1 to 256 texts, not 'greedy'"),
+        ({"agents": ("random",) * 257}, "agents of a dataset are 1 to 256 texts, not"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(change, told):
+    with pytest.raises(DatasetError, match=told):
+        replace(settings(), **change)
 
 
 def test_agents_are_drawn_for_each_seat_of_each_game():

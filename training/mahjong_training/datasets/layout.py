@@ -29,6 +29,10 @@ FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards
 SETTINGS: Final = "dataset.json"
 CARD: Final = "README.md"
 
+MOST_AGENTS: Final = 256
+MOST_HANDS: Final = 2**32
+"""The most agents and hands that the columns of the tables can number."""
+
 PARQUET_COLUMNS: Final[Mapping[str, str]] = {
     "observation": "what the seat saw, by `mahjong_env.OBSERVATION_PIECES`",
     "events": "the hand as a sequence, its last 240 events, by `mahjong_env.EVENTS`",
@@ -123,6 +127,9 @@ class Settings:
         records: whether the games are also stored as records.
         parquet: which of `PARQUET_COLUMNS` the Parquet files have; None if there are no such files.
         versions: the versions on which the bytes depend.
+
+    Raises:
+        DatasetError: a number is not an integer or out of range, or the agents are not texts.
     """
 
     variant: str
@@ -138,6 +145,17 @@ class Settings:
     records: bool = True
     parquet: tuple[str, ...] | None = None
     versions: Mapping[str, Any] = field(default_factory=default_versions)
+
+    def __post_init__(self) -> None:
+        for name in ("games", "num_hands", "shard_games", "seed"):
+            number, least = getattr(self, name), int(name != "seed")
+            if not isinstance(number, int) or isinstance(number, bool) or number < least:
+                raise DatasetError(f"{name} of a dataset is an integer from {least}, not {number!r}")
+        if self.hands > MOST_HANDS:
+            raise DatasetError(f"a dataset has at most {MOST_HANDS:,} hands, as it numbers them, not {self.hands:,}")
+        is_list = not isinstance(self.agents, str) and all(isinstance(agent, str) for agent in self.agents)
+        if not is_list or not 0 < len(self.agents) <= MOST_AGENTS:
+            raise DatasetError(f"agents of a dataset are 1 to {MOST_AGENTS} texts, not {self.agents!r}")
 
     @property
     def rules(self) -> Rules:
@@ -190,9 +208,6 @@ class Settings:
             told |= {"agents": tuple(map(str, told["agents"])), "digests": tuple(map(tuple, told["digests"]))}
             told["parquet"] = None if told.get("parquet") is None else tuple(told["parquet"])
             settings = cls(**told)
-            counts = (settings.games, settings.num_hands, settings.shard_games)
-            if not all(isinstance(number, int) and number >= 1 for number in counts):
-                raise ValueError(f"games, num_hands and shard_games are {counts}")
         except (OSError, ValueError, TypeError, RecursionError) as error:
             raise DatasetError(f"{path}: the settings of this dataset cannot be read: {error}") from error
         return settings

@@ -24,7 +24,16 @@ from mahjong_training.config import RecordConfig
 from mahjong_training.datasets import layout
 from mahjong_training.datasets.card import card_text
 from mahjong_training.datasets.exports import arrow, write_parquet
-from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
+from mahjong_training.datasets.layout import (
+    DECISION,
+    MOST_AGENTS,
+    MOST_HANDS,
+    SETTINGS,
+    Settings,
+    Tables,
+    is_whole,
+    shard_file,
+)
 from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.console import saying_what_is_kept, time_left
@@ -35,8 +44,6 @@ from mahjong_training.runtime.limits import check_settings
 
 _GAMES: Final = 16384
 _GAMES_WITH_OBSERVATIONS: Final = 4096
-_MOST_AGENTS: Final = 256
-_MOST_HANDS: Final = 2**32
 
 
 class Shard(NamedTuple):
@@ -136,11 +143,13 @@ def _next_of_same(key: NDArray[np.intp], values: NDArray[np.int32]) -> NDArray[n
 def write_shard(settings: Settings, folder: Path, shard: int) -> None:
     """Play a shard and write its files; the one that marks it as complete is written last.
 
-    Different shards may be written at the same time, in any processes.
+    The folder is made if it does not exist. Different shards may be written at the same time, in any processes.
 
     Raises:
         MahjongError: an agent fails, or a file cannot be written.
     """
+    settings.games_of(shard)  # refuses a shard that there is not before a folder is made
+    make_folder(folder)
     played = play_shard(settings, shard)
     shard_file(folder, "hands", shard).unlink(missing_ok=True)
     if settings.records:
@@ -206,7 +215,6 @@ def write_dataset(
 
 def _write_shard(state: tuple[Settings, Path], shard: int) -> None:
     settings, folder = state
-    make_folder(folder)  # a node of a cluster may not see the folder yet
     write_shard(settings, folder, shard)
 
 
@@ -238,10 +246,10 @@ def settings_of(config: RecordConfig) -> Settings:
         MahjongError: the settings or agents cannot be used.
     """
     check_settings(config)
-    if not 0 < len(config.agents) <= _MOST_AGENTS:
-        raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
-    if config.hands > _MOST_HANDS:
-        raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {_MOST_HANDS:,}, as it numbers them")
+    if not 0 < len(config.agents) <= MOST_AGENTS:
+        raise DatasetError(f"--agents names 1 to {MOST_AGENTS} agents, not {len(config.agents)}")
+    if config.hands > MOST_HANDS:
+        raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {MOST_HANDS:,}, as it numbers them")
     if config.hands % config.num_hands:
         raise DatasetError(f"--hands {config.hands} is not a multiple of --num-hands {config.num_hands}")
     rules = read_rules(config.variant, config.knobs)
