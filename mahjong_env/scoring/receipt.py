@@ -105,10 +105,12 @@ def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple
         told.append((english, chinese))
     for limit in rules.limits:
         limited = limit.apply(win, owes)
-        for seat in np.flatnonzero((limited != owes)[0] & (limited[0] > 0)).tolist():
+        for seat in np.flatnonzero((limited != owes)[0]).tolist():
             english, chinese = told[seat] if told[seat][0] else (str(owes[0, seat]), str(owes[0, seat]))
             now = limited[0, seat]
-            told[seat] = f"{english}; {limit.name[0]}: {now}", f"{chinese}；{limit.name[1]}：{now}"
+            told[seat] = (
+                (f"{english}; {limit.name[0]}: {now}", f"{chinese}；{limit.name[1]}：{now}") if now else ("", "")
+            )
         owes = limited
     return tuple(told)
 

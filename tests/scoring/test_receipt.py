@@ -68,7 +68,7 @@ def check_wins(rules, wanted, seed):
             assert told.formula[0] or len(told.rows) < 2
             for person, paid in enumerate(outcome.payments[place].tolist()):
                 text = told.shares[person][0]
-                assert paid >= 0 or comes_to(text or str(value)) == -paid, (text, paid)
+                assert comes_to(text or str(value)) == -paid if paid < 0 else not text, (text, paid)
                 seen |= {word for word in ("×", "at most", "Penalty", "he has") if paid < 0 and word in text}
             seen |= {word for word in ("×", "+", "(", "rounded", "at most", "base point") if word in told.formula[0]}
             game, tile = int(outcome.game[place]), int(outcome.tile[place])
