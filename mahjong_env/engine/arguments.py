@@ -44,7 +44,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 
 def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
     """Return the seeds as the state stores them, None where none is given; raise `MahjongError` if they are wrong."""
-    if len(seeds) != number:
+    if (isinstance(seeds, np.ndarray) and not seeds.ndim) or len(seeds) != number:
         raise MahjongError(
             f"seed is an integer from 0, or None, or a list with one for each of the {number} games, not {seeds!r}"
         )

@@ -462,13 +462,14 @@ def test_after_a_deal_that_is_refused_chance_goes_on_as_it_would_have(make):
     assert env.unwrapped.np_random.random() == twin.unwrapped.np_random.random()
 
 
+@pytest.mark.parametrize("seed", [True, "a", np.array(3)])
 @pytest.mark.parametrize("make", [gymnasium.make, partial(gymnasium.make_vec, num_envs=2)])
-def test_a_seed_that_is_refused_changes_nothing(make):
+def test_a_seed_that_is_refused_changes_nothing(make, seed):
     env = make(HEBEI)
     env.reset(seed=1)
     before = env.unwrapped.np_random.bit_generator.state
-    with pytest.raises(MahjongError, match="a seed is an integer"):
-        env.unwrapped.reset(seed=True)
+    with pytest.raises(MahjongError, match="seed is an integer from 0"):
+        env.unwrapped.reset(seed=seed)
     assert env.unwrapped.np_random.bit_generator.state == before
 
 
