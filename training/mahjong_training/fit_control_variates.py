@@ -7,7 +7,8 @@ any test.
 from __future__ import annotations
 
 import json
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from mahjong_env import Rules, __version__, make_engine
 from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import ControlVariatesConfig
+from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -33,10 +35,15 @@ def run(config: ControlVariatesConfig) -> None:
 
     The weights come from a ridge regression, whose penalty is a share of the variance of each innovation. The penalty
     is chosen that leaves the least variance of points on held-out hands.
+
+    Raises:
+        MahjongError: a setting cannot be used, or the file cannot be written or is not one of weights; nothing has been
+            played then.
     """
     check_settings(config)
     rules, path, hands = read_rules(config.variant, ()), config.out or WEIGHTS_FILE, max(config.hands, _FOLDS)
     check_file(path)
+    known = _known(path)
     folds = np.zeros((_FOLDS, len(FEATURES) + 1, len(FEATURES) + 1))
     size = min(_GAMES, hands // _FOLDS)
     with status() as tell:
@@ -52,7 +59,6 @@ def run(config: ControlVariatesConfig) -> None:
         for penalty in _PENALTIES
     }
     penalty = min(left, key=lambda penalty: left[penalty])
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"variants": {}}
     command = "mahjong-env fit-control-variates --variant VARIANT; see mahjong_agents/control_variates.py"
     known["about"] = f"{command}. mahjong_env {__version__}"
     found = zip(FEATURES, _weights(every, penalty), strict=True)
@@ -65,6 +71,19 @@ def run(config: ControlVariatesConfig) -> None:
         f"{rules.title}: luck leaves {100 * left[penalty]:.1f} % of the variance of a seat's points, "
         f"on hands other than those that its weights were fitted on; {hands:,} hands; written: {path}"
     )
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """Return what a file of weights holds; a TrainingError if the file is not one."""
+    if not path.exists():
+        return {"variants": {}}
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise TrainingError(f"{path}: not a file of weights ({error}); choose another --out") from None
+    if not isinstance(known, dict) or not isinstance(known.get("variants"), dict):
+        raise TrainingError(f"{path}: not a file of weights, which has weights by variant; choose another --out")
+    return known
 
 
 def _products(rules: Rules, deals: range) -> NDArray[np.float64]:

@@ -194,3 +194,12 @@ class TestWeights:
     def test_a_file_that_cannot_be_written(self, tmp_path, capsys):
         assert main(["fit-control-variates", "--variant", "hebei", "--hands", "4", "--out", str(tmp_path)]) == 2
         assert "cannot be written" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("text", ["# notes", "[]", '{"format": "mahjong_env.dataset"}', '{"variants": []}'])
+    def test_a_file_of_something_else_is_left_alone(self, text, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr("mahjong_training.fit_control_variates.make_engine", None)  # nothing is played
+        path = tmp_path / "notes"
+        path.write_text(text, encoding="utf-8")
+        assert main(["fit-control-variates", "--variant", "hebei", "--hands", "4", "--out", str(path)]) == 2
+        assert f"error: {path}: not a file of weights" in capsys.readouterr().err
+        assert path.read_text(encoding="utf-8") == text
