@@ -146,9 +146,11 @@ def score(
     all_melds = _read_melds(played, told)
     if first_draw and any(all_melds):
         raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")
-    kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
-    if kong_draws > kongs:
-        raise HandError(f"kong_draws={kong_draws}, but the winner has {kongs} kongs")
+    if kong_draws > (most := _most_kongs_in_a_row(all_melds[seat])):
+        raise HandError(
+            f"kong_draws={kong_draws}, but of the winner's melds at most {most} can be kongs of one turn: a kong of a "
+            "discard begins its turn"
+        )
     concealed = _read_tiles(played, told, all_melds[seat])
     tile = NO_TILE if winning_tile is None else parse_kind(winning_tile)
     wild_kind = _wild_kind(played, wild)
@@ -275,6 +277,13 @@ def _read_melds(rules: Rules, told: Any) -> list[list[Meld]]:
     return read
 
 
+def _most_kongs_in_a_row(melds: list[Meld]) -> int:
+    """Return how many of a seat's melds can be kongs of one turn, in whatever order they are named."""
+    types = [meld.type for meld in melds]
+    own = types.count(MeldType.ADDED_KONG) + types.count(MeldType.CONCEALED_KONG)
+    return own + (MeldType.EXPOSED_KONG in types)
+
+
 def _read_tiles(rules: Rules, told: Any, melds: list[Meld]) -> list[int]:
     """Return the concealed kinds with the winning tile."""
     concealed = parse_tiles(told.hand)
@@ -329,6 +338,11 @@ def _check_tiles(rules: Rules, told: Any, concealed: list[int], tile: int, wild:
             raise HandError(
                 f"the robbed kong of seat {told.from_seat} has three {KIND_NAMES[tile]} beside the winning tile: "
                 "no other can be in the hand, the melds or elsewhere"
+            )
+        if not robbed.count(tile) and len(melds[told.from_seat]) == rules.sets:
+            raise HandError(
+                f"seat {told.from_seat} has {rules.sets} melds, but no pung of {KIND_NAMES[tile]} to which the robbed "
+                "tile could be added"
             )
     for meld in (meld for listed in melds for meld in listed):
         if rules.never_melded[meld.tiles].any():

@@ -179,11 +179,16 @@ def _try_win(rules: mahjong_env.Rules, rng: random.Random, wild: str | None) -> 
     if told["source"] != "draw":
         told["from_seat"] = rng.choice([other for other in range(seats) if other != seat])
     else:
-        kongs = sum(meld.is_kong for meld in own)
-        told["kong_draws"] = rng.randint(0, kongs)
+        told["kong_draws"] = rng.randint(0, kongs_in_a_row(own))
         told["first_draw"] = not (melds or any(others.values())) and rng.random() < 0.3
         told["flower_draw"] = bool(told.get("flowers")) and rng.random() < 0.3
     return told | _circumstances(rules, rng, told, own, tiles)
+
+
+def kongs_in_a_row(melds: list[Meld]) -> int:
+    """How many of the melds can be kongs of the turn in which the hand was won: one of a discard can only begin it."""
+    of_discards = sum(meld.type == "exposed kong" for meld in melds)
+    return sum(meld.is_kong for meld in melds) - max(of_discards - 1, 0)
 
 
 def _circumstances(

@@ -105,6 +105,9 @@ def test_what_nobody_knows_is_an_unknown_knob():
         score("hebei", horses=1, **SIMPLE)
 
 
+FOUR_PUNGS = ["pung 222p@0", "pung 333p@0", "pung 666s@0", "pung 777s@0"]
+ROBBED = {"hand": "123456789m 78p 55s", "winning_tile": "9p", "source": "kong", "from_seat": 1}
+TWO_KONGS = {"hand": "456m 345p 99p 67s", "winning_tile": "8s"}
 HANDS = {
     "wuhan": {"hand": "34s 456p 123m 55m", "melds": ["pung 444z@1"], "winning_tile": "2s"},
     "fuzhou": {"hand": "123456789m 11p 55s 777s", "winning_tile": "1p"},
@@ -135,6 +138,8 @@ HANDS = {
         ("taiwan", {"flowers": "F1 F1"}, "F1"),
         ("taiwan", {"wild": "1m"}, "wild"),
         ("taiwan", {"kong_draws": 1}, "kong_draws"),
+        ("taiwan", TWO_KONGS | {"melds": ["kong 1111p@1", "kong 2222s@1"], "kong_draws": 2}, "at most 1 can be kongs"),
+        ("hebei", ROBBED | {"other_melds": {1: FOUR_PUNGS}}, "no pung of 9p"),
         ("taiwan", {"hand": "234m 456m 345p 678s 99p 67s 5z"}, "17 tiles"),
     ],
 )
@@ -143,6 +148,12 @@ def test_what_contradicts_itself_is_refused(variant, told, words):
     score(variant, **hand)
     with pytest.raises(HandError, match=words):
         score(variant, **hand | told)
+
+
+@pytest.mark.parametrize("melds", [["kong 1111p+@1", "kong 2222s@1"], ["kong 2222s", "kong 1111p@1"]])
+def test_kongs_that_can_have_come_in_a_row_in_any_order(melds):
+    rows = score("taiwan", **TWO_KONGS, melds=melds, source="draw", kong_draws=2).rows
+    assert ("Gang Blossom", 1) in rows
 
 
 # --- Thirteen orphans with wild tiles ---------------------------------------------------------------------------------
