@@ -474,6 +474,8 @@ OF_OTHERS = [
     ("bench-learning --variant hebei --threads 99999999999", "--threads must be at most"),
     ("bench-learning --variant hebei --seed -1", "--seed must be from 0 to"),
     ("bench-learning --variant hebei --threads 0", "--threads must be at least 1, not 0"),
+    ("bench-learning --variant hebei --n-steps 0", "--n-steps must be at least 1, not 0"),
+    ("bench-learning --variant hebei --batch-size 1", "--batch-size must be at least 2, not 1"),
     ("rule-values --variant hebei --deals 0", "--deals must be at least 1"),
     ("rule-values --variant hebei --deals 1", "--deals must be at least 2"),
     ("rule-values --variant hebei --hands 0", "--hands must be at least 1"),

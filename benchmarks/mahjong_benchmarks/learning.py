@@ -40,7 +40,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.limits import check_counts, check_settings
 
 try:
     import torch
@@ -271,11 +271,11 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
         raise TrainingError("--opponents, --tables and --threads name at least one each")
     if not 0 < config.seconds < float("inf") or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
-    check_counts(runs=config.runs, width=config.width, layers=config.layers, tables=max(config.tables))
-    check_counts(self_play_tables=config.self_play_tables or 1)
+    check_settings(config, zero=("self_play_tables",))
+    check_counts(least=2, batch_size=config.batch_size)  # advantages are normalised over a minibatch
+    check_counts(tables=max(config.tables))
     for threads in config.threads:
         check_counts(threads=threads)
-    check_seed(config.seed)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)
