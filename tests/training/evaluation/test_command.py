@@ -305,6 +305,15 @@ def test_where_learning_brought_nothing_better_the_last_policy_stands_beside(met
     assert later == (last, "the latest policy of the same run, after 64 decisions", best)
 
 
+@pytest.mark.parametrize(("steps", "other"), [(64, "initial"), (0, "last")])
+def test_policies_of_the_same_run_are_loaded_with_the_same_options(steps, other, tmp_path):
+    best, kin = (write(tmp_path / f"{name}.zip", steps=at) for name, at in (("best", steps), (other, 64 - steps)))
+    options = "?features=mine.py:Late&sample=true"
+    own, beside, *_ = with_references([best + options])
+    assert (own.spec, beside.spec) == (best + options, kin + options)
+    assert own.clone == (kin + options if steps else "")
+
+
 @pytest.mark.parametrize("address", ["command:touch {}/made", "{}/own.py:Mine", "value?weights={}/w", "policy:{}/gone"])
 def test_a_policy_does_not_choose_what_runs_here(address, tmp_path):
     """Its teacher is named by a file that may be a stranger's, and may not be at hand."""

@@ -38,10 +38,11 @@ def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[En
     """
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
-        name, _, place = str(spec).partition("?")[0].partition(":")
+        address, mark, options = str(spec).partition("?")
+        name, _, place = address.partition(":")
         if name.strip() != "policy" or not place:
             continue
-        for found in _family(spec, find_policy(place), rules):
+        for found in _family(spec, find_policy(place), mark + options, rules):
             if all(entrant.spec != found.spec for entrant in entrants):
                 entrants.append(found)
             for number, (known, role, clone) in enumerate(entrants):
@@ -50,8 +51,11 @@ def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[En
     return entrants
 
 
-def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
-    """Yield a policy, the same before it learned (or the run's last, if that is no better), and its teachers."""
+def _family(spec: str, path: Path, options: str, rules: Rules | None) -> Iterator[Entrant]:
+    """Yield a policy, the same before it learned (or the run's last, if that is no better), and its teachers.
+
+    Policies of the same run are loaded with the same options, as they have the same inputs and the same network.
+    """
     saved = PolicyFile.read(path)
     trained = saved.training
     if not trained.get("teacher"):
@@ -66,7 +70,7 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
     if steps := int(trained.get("steps", 0)):
         role = f"learned from {steps:,} decisions, {after} {teacher}"
         if before:
-            clone = f"policy:{before[0]}"
+            clone = f"policy:{before[0]}{options}"
             kin = Entrant(clone, f"the same policy before learning, which {plays} {teacher}")
     elif path.name == INITIAL:
         role = f"{plays} {teacher}; what the policies of its run were before learning"
@@ -75,7 +79,7 @@ def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
         if path.name != last.name and last.is_file():
             later = int(PolicyFile.read(last).training.get("steps", 0))
         if later:
-            kin = Entrant(f"policy:{last}", f"the latest policy of the same run, after {later:,} decisions", spec)
+            kin = Entrant(f"policy:{last}{options}", f"the latest policy of the same run, after {later:,} decisions", spec)
     knobs = saved.knobs.items() if rules is not None and saved.variant == rules.name else ()
     other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
     house = f"; trained with other house rules: {', '.join(other)}" if other else ""
