@@ -473,6 +473,7 @@ OF_OTHERS = [
     ("bench-learning --variant hebei --self-play-tables -1", "--self-play-tables"),
     ("bench-learning --variant hebei --threads 99999999999", "--threads must be at most"),
     ("bench-learning --variant hebei --seed -1", "--seed must be from 0 to"),
+    ("bench --no-peers --no-footprint --batches 1 --variant", "--variant names at least one variant"),
     ("bench-learning --variant hebei --threads 0", "--threads must be at least 1, not 0"),
     ("bench-learning --variant hebei --n-steps 0", "--n-steps must be at least 1, not 0"),
     ("bench-learning --variant hebei --batch-size 1", "--batch-size must be at least 2, not 1"),

@@ -31,6 +31,8 @@ def run(config: BenchConfig) -> None:
     Raises:
         MahjongError: settings cannot be used; nothing has been measured then.
     """
+    if not config.variant:
+        raise MahjongError("--variant names at least one variant")
     if min(config.batches, default=0) < 1 or config.runs < 1 or not 0 < config.seconds < inf:
         raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
     played = [read_rules(variant, list(config.knobs)) for variant in config.variant]
