@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mahjong_env
+from mahjong_env.basics import errors
 from mahjong_env.basics.plugins import installed
 from mahjong_env.cli import main
 from mahjong_env.rulebook.page import anchor
@@ -66,6 +67,13 @@ def test_tables_are_those_of_the_code(page):
 
 def test_every_table_has_a_place():
     assert {name for page in PAGES for name in tables_in(page.read_text(encoding="utf-8"))} == set(TABLES)
+
+
+def test_the_reference_has_every_function_and_class():
+    """Those of `mahjong_env` that its page lists; errors come with their module."""
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    shown = {*re.findall(r"^\.\. auto(?:function|class):: mahjong_env\.(\w+)$", page, re.MULTILINE), *vars(errors)}
+    assert {name for name in mahjong_env.__all__ if callable(getattr(mahjong_env, name))} <= shown
 
 
 def test_pages_of_the_variants_are_up_to_date():

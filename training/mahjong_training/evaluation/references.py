@@ -79,7 +79,8 @@ def _family(spec: str, path: Path, options: str, rules: Rules | None) -> Iterato
         if path.name != last.name and last.is_file():
             later = int(PolicyFile.read(last).training.get("steps", 0))
         if later:
-            kin = Entrant(f"policy:{last}{options}", f"the latest policy of the same run, after {later:,} decisions", spec)
+            told = f"the latest policy of the same run, after {later:,} decisions"
+            kin = Entrant(f"policy:{last}{options}", told, spec)
     knobs = saved.knobs.items() if rules is not None and saved.variant == rules.name else ()
     other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
     house = f"; trained with other house rules: {', '.join(other)}" if other else ""
