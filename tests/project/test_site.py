@@ -147,6 +147,22 @@ def test_a_page_prints_what_it_shows(page, monkeypatch, capsys):
 
 
 @pytest.mark.thorough
+def test_the_page_on_analysis_shows_what_its_commands_print(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "analysis.md"
+    show, review = (shlex.split(line)[1:] for line in code_blocks("sh", page)[0].splitlines()[:2])
+    knob = ["rule-values", "--variant", "hebei", "--knob", "closed_hand_on_discard=false", "--deals", "300"]
+    told = []
+    for command in (show, review, knob):
+        assert main(command) == 0
+        told.append(" ".join(capsys.readouterr().out.split()))
+    of_an_action, of_a_rule = code_blocks("text", page)
+    row, _, sentence = of_an_action.partition("\n")
+    parts = [(1, row), (1, sentence), *((2, part) for part in of_a_rule.split("..."))]
+    assert [part for which, part in parts if " ".join(part.split()) not in told[which]] == []
+
+
+@pytest.mark.thorough
 def test_pictures_are_up_to_date():
     kept = {file.name: file.read_text(encoding="utf-8") for file in pictures.FOLDER.glob("*.svg")}
     assert kept == pictures.pictures(), "run `make pictures`"

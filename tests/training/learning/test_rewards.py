@@ -89,6 +89,12 @@ def test_rewards_that_there_are_not(text, told):
         find_reward(text)
 
 
+@pytest.mark.parametrize("limit", ["0", "-1", "nan"])
+def test_a_limit_that_is_no_number_above_zero_is_refused(limit):
+    with pytest.raises(RewardError, match="the limit of the reward 'clipped' is a number above 0, not"):
+        try_reward(f"clipped?limit={limit}", HEBEI)
+
+
 @pytest.mark.parametrize(
     "amounts", [0, [1.0, 2.0], [[1.0], [2.0], [3.0]], [1.0, np.nan, 0.0], [1.0, np.inf, 0.0], ["a", "b", "c"]]
 )

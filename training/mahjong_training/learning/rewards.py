@@ -87,7 +87,12 @@ def clipped(paid: Paid, limit: float = 2.0) -> Amounts:
 
     The rewards of a hand sum to its clipped points in sigma, less those before the first decision where these are left
     out (`Paid.points`).
+
+    Raises:
+        RewardError: the limit is not a number above 0.
     """
+    if not limit > 0:
+        raise RewardError(f"the limit of the reward 'clipped' is a number above 0, not {limit:g}")
     unit = sigma(paid.rules)
     now, before = paid.total / unit, (paid.total - paid.points) / unit
     return now.clip(-limit, limit) - before.clip(-limit, limit)
