@@ -100,6 +100,11 @@ class BotProcess:
             return None
         raise BotError(f"it has ended ({self.exit()})")
 
+    def has_spoken(self) -> bool:
+        """Whether the program has written a line, other than an empty one, that nobody has read yet."""
+        with self._from.mutex:
+            return any(line.strip() for line in self._from.queue)
+
     def exit(self) -> str:
         """Return in words how the program has ended."""
         try:

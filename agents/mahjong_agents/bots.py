@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -180,6 +181,12 @@ class CommandAgent(ProgramAgent):
         """Ask about some rows and fill in their actions; only some of them if the process fails."""
         process = self._process = self._process or self._start()
         waiting: dict[int, int] = {}
+        if process.has_spoken():  # it would be taken for the answer to the next request of its table
+            try:
+                self._answer(process, waiting)
+            except BotError as error:
+                actions[rows[0]] = self._begin_anew(told, rows[0], process, error)
+                return
         lines: list[str] = []
         for more, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
             table, since = self._tables.take(told, row)
@@ -193,14 +200,11 @@ class CommandAgent(ProgramAgent):
                 lines = []
         while waiting:
             try:
-                table, action = self._answer(process)
-                if table not in waiting:
-                    raise BotError(f"it answers for the table {table}, which is not waiting")
+                table, action = self._answer(process, waiting)
             except BotError as error:
                 table, row = next(iter(waiting.items()))
-                self._stop()
                 error = BotError(f"asked about the table {table}, {error}")
-                actions[row] = self._decide(told, row, error, process.last_errors())
+                actions[row] = self._begin_anew(told, row, process, error)
                 return
             row = waiting.pop(table)
             number = _NUMBERS.get(action, -1)
@@ -212,12 +216,23 @@ class CommandAgent(ProgramAgent):
             self._tables.keep(told, row, table)
         _tell(process, [f'{{"type":"end","table":{table}}}\n' for table in self._tables.forget(len(rows))])
 
-    def _answer(self, process: BotProcess) -> tuple[int, str]:
-        """Return the table and the action of the next answer; raise `BotError` if none comes in time, or a bad one."""
+    def _begin_anew(self, told: Told, row: int, process: BotProcess, error: BotError) -> int:
+        """End the process, which has failed; return the action that is taken instead of its answer for a row."""
+        self._stop()
+        return self._decide(told, row, error, process.last_errors())
+
+    def _answer(self, process: BotProcess, waiting: Mapping[int, int]) -> tuple[int, str]:
+        """Return the table and the action of the next answer.
+
+        Raises:
+            BotError: none comes in time, or a bad one, or one for a table that is not waiting.
+        """
         message = _message(process, self._seconds)
         table, action = message.get("table"), message.get("action")
         if message.get("type") != "answer" or type(table) is not int or not isinstance(action, str):
             raise BotError(f"{short(message)} is not an answer")
+        if table not in waiting:
+            raise BotError(f"it answers for the table {table}, which is not waiting")
         return table, action
 
     def _start(self) -> BotProcess:

@@ -176,6 +176,8 @@ class BotzoneAgent(ProgramAgent):
                 process = table.process = BotProcess(self._command, self._log, f"table-{table.number}", _ANSWER)
                 text = self._history(table, requests, responses)
             else:
+                if process.has_spoken():  # it would be taken for the answer to this request
+                    raise BotError(f"it writes {short(process.line(0))} when nothing was asked")
                 text = requests[-1] if self._is_simple else json.dumps(requests[-1])
             process.note("to", json.dumps(text))
             process.say(f"{text}\n", last=not self._keeps)

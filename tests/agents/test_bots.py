@@ -50,6 +50,7 @@ FAILING = textwrap.dedent(
             if how == "hang": time.sleep(1000)
             if how == "illegal": answer["action"] = "discard 9z"
             if how == "unknown": answer["table"] = 10**6
+            if how == "twice": sys.stdout.write(json.dumps(answer) + "\\n")
             if how == "list": answer = []
             if how == "words": print("now it gets difficult")
             if how == "numbers": answer["action"] = 7
@@ -258,6 +259,18 @@ def test_a_failure_is_named_and_decided(how, what, failing, caplog):
     if how == "family":
         child = int(re.search(r"last errors: (\d+)", caplog.text)[1])
         assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text("utf-8")
+
+
+def test_a_second_answer_is_not_taken_for_the_next_request(failing, caplog):
+    engine, bot = make_engine("hebei", 1, seed=1), failing("twice", 1, failures=1)
+    first = bot.act(engine.view(), np.random.default_rng(1))
+    assert not bot.failed.any()
+    while not bot._process.has_spoken():
+        time.sleep(0.01)
+    view = engine.view()
+    assert bot.act(view, np.random.default_rng(1)) == view.drawn != first
+    assert bot.failed.tolist() == [True]
+    assert re.search(r": it answers for the table 1, which is not waiting", caplog.text), caplog.text
 
 
 @pytest.mark.parametrize("longest", [2**16, 2**20])

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -85,6 +86,7 @@ BOT = textwrap.dedent(
         print(answer + "\\n\\n" + str(data) if simple else json.dumps({"response": answer, "data": data}, indent=2))
         if not keep and how != "unasked": break
         print(MARK, flush=True)
+        if how == "twice" and len(requests) == 3: print(json.dumps({"response": answer}), MARK, sep="\\n", flush=True)
     """
 )
 
@@ -262,6 +264,17 @@ def test_a_failure_is_named_and_decided(how, options, what, bot, caplog):
         play(engine, agent)
     assert re.search(what, caplog.text), caplog.text
     assert agent.failed.sum() == 1
+
+
+def test_a_second_answer_is_not_taken_for_the_next_request(bot, caplog):
+    engine, agent = tables(1), bot("twice", "keep", keep_running="true", failures=1)
+    play(engine, agent, most=1)
+    assert not agent.failed.any()
+    while not agent._tables[1].process.has_spoken():
+        time.sleep(0.01)
+    play(engine, agent, most=1)
+    assert agent.failed.tolist() == [True]
+    assert re.search("writes '{\"response\".*when nothing was asked", caplog.text), caplog.text
 
 
 def test_what_it_would_discard_after_a_claim_has_to_be_held(bot):
