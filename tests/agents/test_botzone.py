@@ -274,7 +274,7 @@ def test_a_second_answer_is_not_taken_for_the_next_request(bot, caplog):
         time.sleep(0.01)
     play(engine, agent, most=1)
     assert agent.failed.tolist() == [True]
-    assert re.search("writes '{\"response\".*when nothing was asked", caplog.text), caplog.text
+    assert re.search('writes \'{"response".*when nothing was asked', caplog.text), caplog.text
 
 
 def test_what_it_would_discard_after_a_claim_has_to_be_held(bot):
