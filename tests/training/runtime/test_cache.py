@@ -261,6 +261,27 @@ class TestAgentsFiles:
             (own / name).write_text("1", encoding="utf-8")
             assert before != (before := named_digests(spec, HEBEI)), name
 
+    @pytest.mark.parametrize(
+        "spec", ["{}/kept_mine.py:Mine", "{}/kept_package/agent.py:Mine", "kept_package.agent:Mine"]
+    )
+    @pytest.mark.parametrize("name", ["linked/core.py", "core.pyc", "core.abi3.so", "core.pyd"])
+    def test_whatever_a_package_may_import(self, name, spec, own, monkeypatch):
+        """Its folders may be links to others, and its modules compiled."""
+        monkeypatch.syspath_prepend(str(own))
+        (own / "kept_mine.py").write_text("from kept_package.agent import Mine\n", encoding="utf-8")
+        for folder in ("kept_package/__pycache__", "elsewhere"):
+            (own / folder).mkdir(parents=True)
+        for file in ("kept_package/__init__.py", "kept_package/agent.py", "elsewhere/core.py"):
+            (own / file).write_text("", encoding="utf-8")
+        (own / "kept_package" / "linked").symlink_to(own / "elsewhere")
+        (own / "elsewhere" / "back").symlink_to(own / "kept_package")
+        (own / "kept_package" / name).write_bytes(b"1")
+        before = named_digests(spec.format(own), HEBEI)
+        (own / "kept_package" / "__pycache__" / "agent.cpython-311.pyc").write_bytes(b"2")
+        assert named_digests(spec.format(own), HEBEI) == before
+        (own / "kept_package" / name).write_bytes(b"2")
+        assert named_digests(spec.format(own), HEBEI) != before
+
     def test_modules_that_are_not_loaded(self, own, monkeypatch):
         """An agent's class may say that it belongs to another module: what the text names counts as well."""
         monkeypatch.syspath_prepend(str(own))

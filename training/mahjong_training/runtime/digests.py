@@ -51,6 +51,8 @@ _BEFORE_THE_FILE: Final = re.compile(r"run|-[^mce]|-jar|-cp|--\S+")
 """Words that may stand between an interpreter and its file; not those that make Python run something else."""
 _DATA_OF_ONNX: Final = re.compile(rb"\n\x08location\x12([\x80-\xff]?)([\x00-\x7f])")
 """What stands in an ONNX model before the name of a file with its weights: how long that is, in one byte or two."""
+_IMPORTED: Final = (".py", ".pyc", ".so", ".pyd")
+"""How the names of files end that Python imports."""
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
@@ -235,7 +237,7 @@ def _source_named(module: str) -> list[Path]:
     except ValueError:  # __main__
         spec = None
     if spec and spec.submodule_search_locations:
-        return sorted(file for folder in spec.submodule_search_locations for file in Path(folder).rglob("*.py"))
+        return [file for folder in spec.submodule_search_locations for file in _code_in(Path(folder))]
     return _source(Path(spec.origin)) if spec and spec.has_location and spec.origin else [Path()]
 
 
@@ -244,7 +246,7 @@ def _source(file: Path) -> list[Path]:
     file = file.expanduser().resolve()
     packages = [folder for folder in file.parents if (folder / "__init__.py").is_file()]
     if packages:
-        return sorted(packages[-1].rglob("*.py"))
+        return _code_in(packages[-1])
     found, todo = {file}, [file]
     while todo:
         beside = {one for name in _imported(todo.pop()) for one in _beside(file.parent, name) if one.is_file()} - found
@@ -256,7 +258,20 @@ def _source(file: Path) -> list[Path]:
 def _beside(folder: Path, name: str) -> Iterator[Path]:
     """Yield the files in a folder that importing this name might load; of packages all, with an __init__.py or not."""
     yield from (folder / f"{name}{suffix}" for suffix in all_suffixes())
-    yield from (folder / name).rglob("*.py")
+    yield from _code_in(folder / name)
+
+
+def _code_in(folder: Path) -> list[Path]:
+    """Return the files in a folder, and in those below it, that may be imported; where links lead counts as well."""
+    found, known = list[Path](), set[str]()
+    for place, below, names in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in known:  # a link that leads back
+            below.clear()
+            continue
+        known.add(real)
+        below[:] = sorted(name for name in below if name != "__pycache__")
+        found += [Path(place, name) for name in names if name.endswith(_IMPORTED)]
+    return sorted(found)
 
 
 def _imported(file: Path) -> set[str]:
