@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.types import is_integer
 from mahjong_env.engine.batch import make_engine
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
@@ -113,7 +115,12 @@ def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, offic
 
     Raises:
         ConformanceError: a check fails; the first one that does is reported.
+        MahjongError: there is no such variant or knob, or another number of games or another seed is needed.
     """
+    if not is_integer(games) or games < 2:  # a game alone is played at random, and hardly ever won
+        raise MahjongError(f"games is an integer from 2, not {games!r}")
+    if not is_integer(seed) or seed < 0:  # without one, no two games would be the same
+        raise MahjongError(f"seed is an integer from 0, not {seed!r}")
     checks = [
         (check, partial(check, partial(make_engine, variant, **knobs), games=games, seed=seed)) for check in CHECKS
     ]

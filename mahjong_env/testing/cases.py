@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,15 +64,28 @@ from mahjong_env.testing.play import ConformanceError
 Case = Mapping[str, Any]
 """One case as read from its file."""
 
+_TABLES: Final = ("case", "group", "scene")
 _COMMENT: Final = ("name", "why")
 _EXPECTED: Final = ("rows", "points", "payments", "illegal", "error")
+_NEEDED: Final = ("hand", "source")
 _SCENE: Final = (*_COMMENT, "deal", "knobs", "num_hands", "start", "seed", "play")
+_DEAL: Final = tuple(item.name for item in fields(Deal))
 _LONG: Final = 1000  # more actions than any hand has
 
 
 def _require(condition: object, message: str) -> None:
     if not condition:
         raise ConformanceError(message)
+
+
+def _is_list(value: Any, kind: type) -> bool:
+    """Whether this is a list of objects of a kind."""
+    return isinstance(value, list | tuple) and all(isinstance(each, kind) for each in value)
+
+
+def _is_number(text: str) -> bool:
+    """Whether this is a number from 0 on, in digits."""
+    return text.isdecimal() and text.isascii()
 
 
 def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,16 +96,36 @@ def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 # --- Files -----------------------------------------------------------------------------------------------------------
 
 
+def _read(path: str | Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the tables of a file by their names."""
+    try:
+        file = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:  # it is not there, not text, or not TOML
+        raise ConformanceError(f"{path} cannot be read: {error}") from error
+    for name, tables in file.items():
+        _require(name in _TABLES, f"{path}: a file has no {name}; its tables are [[{']], [['.join(_TABLES)}]]")
+        is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
+        _require(is_list, f"{path}: a {name} begins with [[{name}]]")
+    return file
+
+
 def read_hands(path: str | Path) -> list[dict[str, Any]]:
-    """Return the described hands of a file, those in groups last."""
-    file = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    """Return the described hands of a file, those in groups last.
+
+    Raises:
+        ConformanceError: the file cannot be read, or a group is written in another form.
+    """
+    file = _read(path)
     hands = list(file.get("case", []))
     for group in file.get("group", []):
+        has_texts = all(isinstance(group.get(key), str) for key in ("name", "lines"))
+        _require(has_texts, f"{path}: a group has a name and lines, both text, not only {', '.join(group)}")
         lines = [line for line in group["lines"].splitlines() if line and not line.startswith("#")]
         hands += [_hand_of_line(group, number, line) for number, line in enumerate(lines, start=1)]
     return hands
 
 
+_WINDS: Final = ("E", "S", "W", "N")
 _SAID: Final[dict[str, dict[str, Any]]] = {
     "drawn": {"source": "draw"},
     "last tile": {"last_tile": True},
@@ -115,22 +149,24 @@ def _hand_of_line(group: Case, number: int, line: str) -> dict[str, Any]:
         verb, _, last = words.rpartition(" ")
         if words in _SAID:
             case |= _SAID[words]
-        elif verb in ("from", "robbed from"):
+        elif verb in ("from", "robbed from") and _is_number(last):
             case |= {"source": "discard" if verb == "from" else "kong", "from_seat": int(last)}
-        elif verb in ("round", "own"):
-            case["round_wind" if verb == "round" else "house_wind"] = f"{'ESWN'.index(last) + 1}z"
+        elif verb in ("round", "own") and last in _WINDS:
+            case["round_wind" if verb == "round" else "house_wind"] = f"{_WINDS.index(last) + 1}z"
         else:
             case["flowers"] = words
     if expected.startswith("no: "):
         return case | {"illegal": expected.removeprefix("no: ")}
     rows, _, points = expected.partition(" = ")
     stand = [row.partition(" x ") for row in rows.split(", ")]
+    is_sum = _is_number(points) and all(_is_number(times or "1") for _, _, times in stand)
+    _require(is_sum, f"{name}: rows and their sum, as in All Pungs 6, Tile Hog 2 x 2 = 10, not {expected!r}")
     return case | {"rows": [row for row, _, times in stand for _ in range(int(times or 1))], "points": int(points)}
 
 
 def read_scenes(path: str | Path) -> list[dict[str, Any]]:
-    """Return the scenes of a file."""
-    return list(tomllib.loads(Path(path).read_text(encoding="utf-8")).get("scene", []))
+    """Return the scenes of a file; raise `ConformanceError` if it cannot be read."""
+    return list(_read(path).get("scene", []))
 
 
 def check_cases(variant: str | Rules, *paths: str | Path) -> int:
@@ -175,9 +211,10 @@ def _incomplete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable[Ca
     names = [str(case.get("name")) for case in every]
     lacking = [f"{name!r} names several cases" for name in dict.fromkeys(names) if names.count(name) > 1]
     lacking += [f"{case.get('name')!r} does not say why" for case in every if not case.get("why")]
-    shown = {row.rpartition(" ")[0] for case in every for row in case.get("rows", ())}
+    rows = [case["rows"] for case in every if _is_list(case.get("rows"), str)]
+    shown = {row.rpartition(" ")[0] for of_case in rows for row in of_case}
     lacking += [f"no case shows the row {row.name!r}" for row in played.rows if row.name not in shown]
-    refused = [case["illegal"].lower() for case in every if "illegal" in case]
+    refused = [str(case["illegal"]).lower() for case in every if case.get("illegal")]
     for reason in played.reasons[1:]:
         if not any(words in reason.lower() for words in refused):
             lacking.append(f"no case is refused because {reason}")
@@ -191,11 +228,21 @@ def check_hand(variant: str | Rules, case: Case) -> None:
     """Compare one described hand with the result of `mahjong_env.score`.
 
     Raises:
-        ConformanceError: the result is different.
+        ConformanceError: the result is different, or the case is written in another form.
     """
+    missing = [key for key in _NEEDED if key not in case]
+    _require(not missing, f"a hand has no {' and no '.join(missing)}")
+    which = [key for key in ("rows", "illegal", "error") if key in case]
+    _require(len(which) < 2, f"only one of {' and '.join(which)} can be expected")
+    for key in which[:1]:
+        is_text = isinstance(case[key], str) and bool(case[key]) if key != "rows" else _is_list(case[key], str)
+        _require(is_text, f"{key} is {'a list of texts' if key == 'rows' else 'text'}, not {case[key]!r}")
     arguments = _with_none({key: value for key, value in case.items() if key not in (*_EXPECTED, *_COMMENT)})
     if "other_melds" in arguments:
-        arguments["other_melds"] = {int(seat): melds for seat, melds in arguments["other_melds"].items()}
+        others = arguments["other_melds"]
+        is_by_seat = isinstance(others, Mapping) and all(_is_number(str(seat)) for seat in others)
+        _require(is_by_seat, f"other_melds are lists by the number of the seat, not {others!r}")
+        arguments["other_melds"] = {int(seat): melds for seat, melds in others.items()}
     try:
         scored = score(variant, **arguments)
     except ValueError as error:
@@ -211,11 +258,13 @@ def check_hand(variant: str | Rules, case: Case) -> None:
         _require(mentioned, f"the reason {scored.reason!r} should mention {case['illegal']!r}")
         return
     _require(scored.legal, f"may not win: {scored.reason}")
+    _require("rows" in case, f"a hand that may win has rows: {scored.rows}")
     rows, points = sorted(f"{name} {value}" for name, value in scored.rows), case.get("points", scored.points)
     _require(rows == sorted(case["rows"]), f"the rows are {rows}, not {sorted(case['rows'])}")
     _require(scored.points == points, f"it is worth {scored.points} points, not {points}")
-    paid = list(case.get("payments", payments))
-    _require(payments == paid, f"the payments are {payments}, not {paid}")
+    paid = case.get("payments", payments)
+    _require(_is_list(paid, int), f"payments are a list of integers, not {paid!r}")
+    _require(payments == list(paid), f"the payments are {payments}, not {paid}")
 
 
 # --- Scenes ----------------------------------------------------------------------------------------------------------
@@ -225,8 +274,9 @@ def check_scene(variant: str | Rules, scene: Case) -> None:
     """Play one scene.
 
     Raises:
-        ConformanceError: a line of the script does not hold.
+        ConformanceError: a line of the script does not hold, or the scene cannot be dealt.
     """
+    _require(isinstance(scene.get("play"), str), "a scene has a script, play, which is text")
     SceneRunner(variant, scene).run(scene["play"])
 
 
@@ -263,14 +313,19 @@ class SceneRunner:
         """Deal the scene.
 
         Raises:
-            ConformanceError: the scene has a key that scenes do not have.
+            ConformanceError: the scene has a key that scenes do not have, or cannot be dealt.
         """
-        unknown = sorted(set(scene) - set(_SCENE))
-        _require(not unknown, f"a scene has no {', '.join(unknown)}; its keys are {', '.join(_SCENE)}")
+        deal, knobs = scene.get("deal", {}), scene.get("knobs", {})
+        _require(isinstance(deal, Mapping) and isinstance(knobs, Mapping), "deal and knobs are tables of settings")
+        for what, given, known in (("scene", scene, _SCENE), ("deal", deal, _DEAL)):
+            unknown = sorted(set(given) - set(known))
+            _require(not unknown, f"a {what} has no {', '.join(unknown)}; its keys are {', '.join(known)}")
         options = {key: scene[key] for key in ("num_hands", "start") if key in scene}
-        knobs = _with_none(scene.get("knobs", {}))
-        self.engine = make_engine(variant, 1, seed=scene.get("seed", 7), **options, **knobs)
-        self.engine.reset(deals=Deal(**scene.get("deal", {})))
+        try:
+            self.engine = make_engine(variant, 1, seed=scene.get("seed", 7), **options, **_with_none(knobs))
+            self.engine.reset(deals=Deal(**deal))
+        except MahjongError as error:
+            raise ConformanceError(f"{type(error).__name__}: {error}") from error
         self.rewards: list[int] = []
         self.outcome: Any = None
 
@@ -334,8 +389,10 @@ class SceneRunner:
         elif head == "wild":
             self._same("the wild kind", [int(state.wild[0])], parse_tiles(rest))
         elif head in ("hand", "flowers"):
-            seat_number, _, tiles = rest.partition(" ")
-            held = format_counts(getattr(state, head)[0, int(seat_number)])
+            number, _, tiles = rest.partition(" ")
+            seats = self.engine.num_seats
+            _require(_is_number(number) and int(number) < seats, f"seats are 0 to {seats - 1}, not {number!r}")
+            held = format_counts(getattr(state, head)[0, int(number)])
             _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"the {head}: {held}, not {tiles}")
         else:
             valid = (

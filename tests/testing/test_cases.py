@@ -60,6 +60,14 @@ def test_right_hands_pass(case):
         (refused({**DISCARDED, "illegal": "locked"}), "the reason .*self-draw.* should mention 'locked'"),
         (refused({"error": "10 before"}), "no error that mentions '10 before'"),
         (refused({"hand": "456p", "error": "dragons"}), "HandError: "),
+        (without(HAND, "rows"), r"a hand that may win has rows: \(\('Ping Hu', 1\),\)"),
+        (without(HAND, "hand", "source"), "a hand has no hand and no source"),
+        ({**HAND, "rows": "Ping Hu 1"}, "rows is a list of texts, not 'Ping Hu 1'"),
+        ({**HAND, "payments": 2}, "payments are a list of integers, not 2"),
+        ({**HAND, **DISCARDED, "illegal": "self-draw"}, "only one of rows and illegal can be expected"),
+        (refused({**DISCARDED, "illegal": ""}), "illegal is text, not ''"),
+        (refused({"hand": "456p", "error": ""}), "error is text, not ''"),
+        ({**HAND, "other_melds": {"east": []}}, "other_melds are lists by the number of the seat"),
     ],
 )
 def test_wrong_hands_are_refused(case, message):
@@ -103,9 +111,22 @@ def test_wrong_scenes_are_refused_with_line_and_table(line, message):
     assert "player_0" in str(caught.value)
 
 
-def test_scenes_have_no_other_keys():
-    with pytest.raises(ConformanceError, match="a scene has no plays; its keys are name, why, deal"):
-        check_scene("hebei", {"plays": "0 discard 9p"})
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"plays": "over"}, "a scene has no plays; its keys are name, why, deal"),
+        ({"play": None}, "a scene has a script, play, which is text"),
+        ({"deal": {"hand": "1m"}}, "a deal has no hand; its keys are hands, draws"),
+        ({"deal": {"hands": ["11111m"]}}, r"DealError: .* \(a fifth tile\)"),
+        ({"deal": "1m"}, "deal and knobs are tables"),
+        ({"knobs": {"lid": 1}}, "RulesError: hebei has no knob 'lid'"),
+        ({"play": "hand 3 1m"}, r"line 1: hand 3 1m\nseats are 0 to 2, not '3'"),
+        ({"play": "hand -1 1m"}, r"line 1: hand -1 1m\nseats are 0 to 2, not '-1'"),
+    ],
+)
+def test_scenes_that_cannot_be_played(changes, message):
+    with pytest.raises(ConformanceError, match=message):
+        check_scene("hebei", {**SCENE, **changes})
 
 
 def test_completeness():
@@ -131,6 +152,40 @@ def test_files(tmp_path):
     assert "a: line 1: over" in said
     assert "b: HandError" in said
     assert "'a' does not say why" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[case]", "cases.toml cannot be read: "),
+        (
+            '[[scenes]]\nplay = "over"',
+            r"a file has no scenes; its tables are \[\[case\]\], \[\[group\]\], \[\[scene\]\]",
+        ),
+        ("[case]", r"a case begins with \[\[case\]\]"),
+        ("[[group]]\nname = 'Winds'", "a group has a name and lines, both text, not only name"),
+        (
+            "[[group]]\nname = 'a'\nlines = '1m + 2m | | drawn | Winds | '",
+            "a 1: rows and their sum, as in .*, not 'Winds'",
+        ),
+        ("[[group]]\nname = 'a'\nlines = '1m + 2m | | from x | no: x | '", "a 1: a hand has no source"),
+    ],
+)
+def test_files_that_cannot_be_read(text, message, tmp_path):
+    (tmp_path / "cases.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConformanceError, match=message):
+        check_cases("hebei", tmp_path / "cases.toml")
+    with pytest.raises(ConformanceError, match=r"none\.toml cannot be read"):
+        check_cases("hebei", tmp_path / "none.toml")
+
+
+def test_a_scene_that_cannot_be_dealt_is_listed_with_the_other_cases(tmp_path):
+    path = tmp_path / "cases.toml"
+    path.write_text(
+        "[[scene]]\nname = 'a'\nplay = 'over'\ndeal = { dealer = 9 }\n[[case]]\nname = 'b'\n", encoding="utf-8"
+    )
+    with pytest.raises(ConformanceError, match=r"(?s)b: a hand has no hand.*\na: DealError: .*'b' does not say why"):
+        check_cases("hebei", path)
 
 
 GROUP = """

@@ -11,7 +11,7 @@ import pytest
 from pettingzoo.test import render_test
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from mahjong_env import VARIANTS, make_engine, testing
+from mahjong_env import VARIANTS, MahjongError, make_engine, testing
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.testing import ConformanceError, check_official
@@ -86,6 +86,13 @@ def test_check_variant_runs_every_check(monkeypatch):
     monkeypatch.setattr(testing, "check_official", lambda variant, **knobs: run.append((variant, knobs)))
     testing.check_variant("hebei", games=3, seed=4, cap=8)
     assert run == expected
+
+
+@pytest.mark.parametrize("settings", [{"games": 1}, {"games": 2.0}, {"games": True}, {"seed": None}, {"seed": -1}])
+def test_check_variant_refuses_games_and_seeds_that_would_check_nothing(settings):
+    (name,) = settings
+    with pytest.raises(MahjongError, match=f"{name} is an integer from"):
+        testing.check_variant("hebei", **settings)
 
 
 def test_every_check_of_the_kit_is_listed():
