@@ -28,13 +28,15 @@ def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
     """
     played = rules(variant)
     knobs: dict[str, Any] = {}
+    given: set[str] = set()
     preset: Mapping[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise RulesError(f"a knob is written {EXAMPLE}, not {text!r}")
-        if name in knobs:
+        if name in given:
             raise RulesError(f"the knob {name!r} is given twice")
+        given.add(name)
         if name == "preset" and played.presets:
             if value.lower() not in played.presets:
                 raise RulesError(f"{played.name} has no preset {value!r}; it has: {', '.join(played.presets)}")

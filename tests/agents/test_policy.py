@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from mahjong_agents import PolicyFileError, look_ahead, make_agent
+from mahjong_agents import AgentError, PolicyFileError, look_ahead, make_agent
 from mahjong_agents.policy import plane_inputs
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import SHIPPED, PolicyFile, find_policy
@@ -264,6 +264,11 @@ def test_a_policy_without_a_name_is_the_shipped_one_or_else_the_better_greedy():
 def test_settings_are_those_of_a_policy_that_is_named(setting):
     with pytest.raises(PolicyFileError, match="a policy that is named"):
         make_agent(f"policy?{setting}")
+
+
+def test_a_device_is_one_that_there_is():
+    with pytest.raises(AgentError, match="'device' is auto or cpu or cuda, not 'tpu'"):
+        make_agent("policy:hebei?device=tpu")
 
 
 @pytest.mark.thorough

@@ -50,6 +50,8 @@ def test_others_are_refused(text, message):
 def test_a_knob_is_given_once():
     with pytest.raises(RulesError, match="the knob 'cap' is given twice"):
         read_rules("hebei", ["cap=8", "cap=9"])
+    with pytest.raises(RulesError, match="the knob 'preset' is given twice"):
+        read_rules("mcr", ["preset=botzone", "preset=botzone"])
 
 
 @pytest.mark.parametrize(

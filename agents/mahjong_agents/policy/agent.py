@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class PolicyAgent:
         any_variant: bool = False,
         features: str | None = None,
         network: str | None = None,
-        device: str = "auto",
+        device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None:
         """Load a policy.
 
