@@ -131,7 +131,7 @@ def standings() -> Rows:
 
 
 def _card(variant: str) -> str:
-    return card(standings()[variant], variant)
+    return card(standings().get(variant, {}), variant)
 
 
 CONSTANTS = {

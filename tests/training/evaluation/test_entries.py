@@ -265,6 +265,8 @@ def test_what_is_no_entry_is_named(tmp_path, capsys):
         {"agent": 1},
         {"date": "a\nb"},
         {"date": "9999 <!-- end of leaderboard -->"},
+        {"date": "2026-02-30"},
+        {"date": "20260131"},
         {"contests": []},
         {"contests": None},
         {"contests": [None] * 4},
@@ -341,7 +343,13 @@ def test_texts_of_an_entry_stay_in_their_cell(entry, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"), [({}, "commitment"), ({"name": "yours"}, "commitment"), ({"agent": "greedy"}, "name")]
+    ("change", "told"),
+    [
+        ({}, "commitment"),
+        ({"name": "yours"}, "commitment"),
+        ({"agent": "greedy"}, "name"),
+        ({"name": "yours", "knobs": ["cap=none"]}, "agent and rules"),  # the default, which needs no word
+    ],
 )
 def test_one_version_is_one_entry(change, told, entry, tmp_path):
     with pytest.raises(TrainingError, match=rf"1\.json: it has the {told} of \S*0\.json, but one version of an agent"):
@@ -384,3 +392,20 @@ def test_the_page_is_made_of_what_is_kept(folder, entry, tmp_path, monkeypatch, 
         entries.page(PageConfig(entries=tmp_path))
     with pytest.raises(TrainingError, match="there are no standings"):
         entries.page(PageConfig(kept=tmp_path / "none.json"))
+
+
+def test_the_page_says_what_is_of_former_agents_and_rules(tmp_path, monkeypatch, capsys):
+    """They were replaced, and what is kept of them is shown until it is played again."""
+    kept = json.loads((Path(__file__).parents[3] / PageConfig().kept).read_text(encoding="utf-8"))
+    config = PageConfig(kept=tmp_path / "kept.json", entries=tmp_path / "none")
+    config.kept.write_text(json.dumps(kept | {"mars": {"their.py:Agent": {"digests": ["0"]}}}), encoding="utf-8")
+    entries.page(config)
+    assert capsys.readouterr().out == f"{config.kept}: mars is not shown: there is no such variant here\n"
+    kept["hebei"]["policy"]["digests"] = ["0"]
+    kept["wuhan"]["greedy"]["how_mixed"]["version"] = -1
+    config.kept.write_text(json.dumps(kept), encoding="utf-8")
+    entries.page(config)
+    assert [line.partition(": ")[2] for line in capsys.readouterr().out.splitlines()] == [
+        "policy in Hebei: found with another agent of this name; play it again",
+        "greedy in Wuhan: found by version -1 of the rules; play it again",
+    ]

@@ -207,6 +207,21 @@ def test_the_page_has_shares_by_alpha_rank_where_they_are_known():
     assert "| 2: greedy | +0.500 ± 0.100 (50 %; 25 %) |\n| 5: value | +0.500 ± 0.100 (50 %) |" in shown
 
 
+@pytest.mark.parametrize("known", ["points", "duels", "mixed", "mean_place", "response"])
+def test_tables_of_a_policy_that_has_not_played_everything(known):
+    """What was known of the one before it goes at once."""
+    one = {"mean": 0.5, "low": 0.4, "high": 0.6}
+    found = {"response": one, "how_response": {"hands": 3, "seconds": 0, "start": "greedy"}}
+    found |= {"points": one, "against": "greedy", "duels": {"greedy": one, "value": one}}
+    found |= {"mixed": one, "mean_place": one}
+    assert standing.card({"policy": {"digests": ["today"]} | found}, "wuhan").count("0.50") == 5
+    del found[known]
+    rows = {"wuhan": {"policy": {"digests": ["today"]} | found}}
+    assert standing.card(rows["wuhan"], "wuhan").count("0.50") == 4
+    assert ("Wuhan" in standing.policies(rows)) == (known in ("duels", "response"))
+    assert standing.card({}, "wuhan").count("\n") == standing.policies({"mars": rows["wuhan"]}).count("\n") == 1
+
+
 def test_nothing_stays_of_an_agent_whose_name_another_one_bears():
     """A policy that replaces another one; what was known of others is theirs."""
     one = {"mean": 1.0, "low": 0.5, "high": 1.5}

@@ -16,8 +16,9 @@ import json
 import re
 import secrets
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from mahjong_agents import Agent, RandomAgent, make_agent, reference_agent
 from mahjong_agents.control_variates import UNIT
 from mahjong_agents.levels import LEVELS
 from mahjong_agents.policy.file import SHIPPED
-from mahjong_env import Rules, __version__
+from mahjong_env import VARIANTS, Rules, __version__
 from mahjong_env.environments.isolated import PREFIX
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
@@ -127,7 +128,7 @@ def check(config: CheckEntryConfig) -> dict[str, Any]:
     """
     check_settings(config)
     rules, entry = read_entry(config.entry)
-    print(f"{said_of(rules, entry)}\nits seed follows from its digest and its beacon, its numbers from its deals")
+    print(f"{said_of(rules, entry)}\nits seed follows from its commitment and its beacon, its numbers from its deals")
     agent = entry["agent"] if config.agent is None else config.agent
     if config.agent is None and not is_ours(agent):
         print(
@@ -291,6 +292,13 @@ def _are_lines(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_line, value))
 
 
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 _NAME: Final = "letters, digits and -_. only (and not -_. alone)"
 _VALUES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "name": (lambda value: isinstance(value, str) and _is_name(value), _NAME),
@@ -302,10 +310,7 @@ _VALUES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "variant": (_is_line, "a line of text"),
     "knobs": (_are_lines, "a list of lines of text"),
-    "date": (
-        lambda value: isinstance(value, str) and bool(re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII)),
-        "a date such as 2026-01-31",
-    ),
+    "date": (lambda value: isinstance(value, str) and _is_date(value), "a date such as 2026-01-31"),
     "mahjong_env": (_is_line, "a line of text"),
     "version": (_is_integer, "an integer"),
     "beacon": (_is_line, "a line of text"),
@@ -337,15 +342,21 @@ def page(config: PageConfig) -> str:
 
     Raises:
         TrainingError: there are no standings, an entry is not as it says (see `read_entry`), or two entries have the
-            same commitment, or the same name in a variant.
+            same commitment, the same agent under the same rules, or the same name in a variant.
     """
     if not config.kept.is_file():
         raise TrainingError(f"{config.kept}: there are no standings")
-    parts = [standing.page(Kept.read(config.kept).rows)]
+    standings = Kept.read(config.kept).rows
+    for line in _former(standings):
+        print(f"{config.kept}: {line}")
+    parts = [standing.page(standings)]
     rows, known = [], dict[Any, Path]()
     for path in sorted(config.entries.glob("*.json")):
         rules, entry = read_entry(path)
-        for what, one in (("commitment", entry["commitment"]), ("name", (rules.name, entry["name"]))):
+        knobs = {name: str(value) for name, value in rules.knobs.items()}  # however the entry writes them
+        whole = json.dumps([entry["agent"], entry["digests"], rules.name, entry["version"], knobs])
+        same = {"commitment": entry["commitment"], "agent and rules": whole, "name": (rules.name, entry["name"])}
+        for what, one in same.items():
             if (other := known.setdefault(one, path)) != path:
                 raise TrainingError(f"{path}: it has the {what} of {other}, but one version of an agent is one entry")
         if not entry["beacon_was_given"] or entry["deals"] < LEAST:
@@ -362,6 +373,24 @@ def page(config: PageConfig) -> str:
     if rows:
         parts.append("Entries from outside:\n\n" + standing.lines(head, sorted(rows, reverse=True)))
     return "\n\n".join(parts)
+
+
+def _former(rows: standing.Rows) -> Iterator[str]:
+    """Yield what is to be said of rows that were found with another agent of their name, or by other rules.
+
+    Agents of others are not looked at, as that would load their code.
+    """
+    for variant, of_variant in rows.items():
+        if (rules := VARIANTS.get(variant)) is None:
+            yield f"{variant} is not shown: there is no such variant here"
+            continue
+        for agent, row in of_variant.items():
+            hows = [how for name, how in row.items() if name.startswith("how")]
+            versions = sorted({how.get("version", rules.version) for how in hows} - {rules.version})
+            if versions:
+                yield f"{agent} in {rules.title}: found by version {versions[0]} of the rules; play it again"
+            elif is_ours(agent) and row.get("digests") not in (None, agent_digests(agent, make_agent(agent), rules)):
+                yield f"{agent} in {rules.title}: found with another agent of this name; play it again"
 
 
 def _in_a_cell(text: str) -> str:

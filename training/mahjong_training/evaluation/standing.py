@@ -215,16 +215,22 @@ def page(rows: Rows) -> str:
 
 
 def card(of_variant: Mapping[str, Mapping[str, Any]], variant: str) -> str:
-    """Return a table in Markdown of what is known about the shipped policy of a variant, given its rows."""
-    found, people = of_variant["policy"], VARIANTS[variant].people
-    met = sorted(found["duels"].keys() - {found["against"]}, key=_order)
-    shown = [
-        [f"alone against copies of {found['against']} (share of the ceiling)", _against(found, variant)],
-        *[[f"against copies of {other}", cell(estimate(found["duels"][other]))] for other in met],
-        ["at mixed tables", _mixed(found, variant)],
-        [f"mean place in whole matches, of {people}", estimate(found["mean_place"]).text(2)],
-        ["what a best response wins from copies of it", _response(found, variant)],
-    ]
+    """Return a table in Markdown of what is known about the shipped policy of a variant, given its rows.
+
+    A policy that has just replaced another one has not played everything yet.
+    """
+    found, people = of_variant.get("policy", {}), VARIANTS[variant].people
+    shown = []
+    if "points" in found:
+        shown += [[f"alone against copies of {found['against']} (share of the ceiling)", _against(found, variant)]]
+    for other in sorted(found.get("duels", {}).keys() - {found.get("against")}, key=_order):
+        shown += [[f"against copies of {other}", cell(estimate(found["duels"][other]))]]
+    if "mixed" in found:
+        shown += [["at mixed tables", _mixed(found, variant)]]
+    if "mean_place" in found:
+        shown += [[f"mean place in whole matches, of {people}", estimate(found["mean_place"]).text(2)]]
+    if "response" in found:
+        shown += [["what a best response wins from copies of it", _response(found, variant)]]
     return lines(["in the standings", "sigma a hand, 95 %"], shown)
 
 
@@ -237,8 +243,8 @@ def policies(rows: Rows) -> str:
             _mixed(found, name),
             f"{estimate(found['mean_place']).text(2)} of {VARIANTS[name].people}",
         ]
-        for name in sorted(rows)
-        if "mixed" in (found := rows[name].get("policy", {}))
+        for name in sorted(VARIANTS)
+        if {"points", "mixed", "mean_place"} <= (found := rows.get(name, {}).get("policy", {})).keys()
     ]
     return lines(
         ["policy of", "sigma a hand (share of the ceiling)", "at mixed tables", "mean place in matches"], shown
