@@ -42,7 +42,7 @@ class Outcome:
         payments: [n, P] int32 payments for the win, by person; kongs that were paid at once are not included.
         points: [n, P] int32 running points after the hand.
         rows: [n] the scoring rows of each hand, a list of (name, value) pairs.
-        receipts: [n] how the points of each hand add up, with `shares` by person; None after a draw.
+        receipts: [n] how the points of each hand add up, with `shares` and `for_others` by person; None after a draw.
     """
 
     game: Games
@@ -114,10 +114,10 @@ def _receipt(rules: Rules, end: Ended, hand: int) -> Receipt | None:
     told = None if end.scores is None else receipt(end.scores, hand)
     if told is None:
         return None
-    shares = [("", "")] * rules.people
-    for person, share in zip(end.person_at[hand].tolist(), told.shares, strict=False):
-        shares[person] = share
-    return replace(told, shares=tuple(shares))
+    shares, for_others = [("", "")] * rules.people, [False] * rules.people
+    for person, share, is_for_others in zip(end.person_at[hand].tolist(), told.shares, told.for_others, strict=False):
+        shares[person], for_others[person] = share, is_for_others
+    return replace(told, shares=tuple(shares), for_others=tuple(for_others) if told.for_others else ())
 
 
 class _OfHands(Sequence[Any]):

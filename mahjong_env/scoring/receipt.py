@@ -52,12 +52,14 @@ class Receipt:
             only row, or where the variant has its own way of counting.
         groups: the hand split into its sets, in the reading that was priced.
         shares: for each seat, the calculation of what it pays; "" where it pays just the points, or nothing.
+        for_others: for each seat, whether it owes more than its own share, as by full responsibility.
     """
 
     rows: tuple[tuple[str, int | float, int], ...]
     formula: Told
     groups: tuple[Group, ...]
     shares: tuple[Told, ...]
+    for_others: tuple[bool, ...] = ()
 
 
 def folded(entries: Iterable[tuple[str, int | float]]) -> tuple[tuple[str, int | float, int], ...]:
@@ -84,19 +86,24 @@ def receipt(scores: Scores, number: int) -> Receipt | None:
     concealed = _concealed(win, taken.readings, taken.reading_of(0))
     count, value, points = scores.row_count[number], scores.row_value[number], int(scores.points[number])
     is_declared = type(rules).worth is ScoredRules.worth and type(rules).points is ScoredRules.points
+    shares: tuple[Told, ...] = ()
+    for_others: tuple[bool, ...] = ()
+    if type(rules).shares is ScoredRules.shares:
+        shares, for_others = _shares(rules, win, count[None], points)
     return Receipt(
         rows=folded(scores.rows_of(number, rules.rows)),
         formula=rules.arithmetic.told(rules, count, value) if is_declared else ("", ""),
         groups=(*_with_winning_tile(concealed, int(win.winning_tile[0])), *_melds(win)),
-        shares=_shares(rules, win, count[None], points) if type(rules).shares is ScoredRules.shares else (),
+        shares=shares,
+        for_others=for_others,
     )
 
 
-def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple[Told, ...]:
-    """Return for each seat the calculation of what it pays: its own share or those of all, then what limits it."""
+def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple[tuple[Told, ...], tuple[bool, ...]]:
+    """Return `Receipt.shares`, each its seat's own share or those of all, then what limits it; and `for_others`."""
     shares = everyone(win) * rules.shares(win, np.array([points])).reshape(1, -1)
     owes = owed(rules.payment.by_source(rules), win, shares, rules.liable(win, row_count))
-    told = []
+    told, most = [], owes
     for seat, owing in enumerate(owes[0].tolist()):
         own = int(shares[0, seat])
         english, chinese = rules.share.told(win, points, seat) if owing == own and owing else ("", "")
@@ -111,8 +118,8 @@ def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple
             told[seat] = (
                 (f"{english}; {limit.name[0]}: {now}", f"{chinese}；{limit.name[1]}：{now}") if now else ("", "")
             )
-        owes = limited
-    return tuple(told)
+        owes, most = limited, np.maximum(most, limited)
+    return tuple(told), tuple((most > shares)[0].tolist())
 
 
 def _concealed(win: Wins, readings: Readings, number: int) -> list[list[int]]:

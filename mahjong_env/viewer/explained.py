@@ -114,7 +114,9 @@ class Explained:
 
     def _payments(self, language: int = 0) -> list[tuple[int, int, str]]:
         """Return (seat, amount, reason with calculation) of all whose points change, in English (0) or Chinese (1)."""
-        points = self.described.get("running_points") or [0] * self.rules.seats
+        given = self.described.get("running_points")
+        points = [0] * self.rules.seats if given is None else list(given)
+        receipt = self.scored.receipt
         giver = self.described.get("from_seat")  # None, as for `score`, stands for nobody
         reasons = reasons_of_a_win(
             self.scored.payments,
@@ -123,8 +125,9 @@ class Explained:
             -1 if giver is None else int(giver),
             int(self.described.get("dealer", 0)),
             dict(enumerate(points)),
+            receipt.for_others if receipt is not None else (),
         )
-        shares = self.scored.receipt.shares if self.scored.receipt is not None else ()
+        shares = receipt.shares if receipt is not None else ()
         told = [f" ({share[language]})" if share[language] else "" for share in shares] or [""] * self.rules.seats
         return [
             (seat, amount, reason_in_words(reason, language) + (told[seat] if amount < 0 else ""))

@@ -47,7 +47,13 @@ def reason_in_words(reason: Reason, language: int = 0) -> str:
 
 
 def reasons_of_a_win(
-    payments: Sequence[int], winner: int, source: str, giver: int, dealer: int, held: Mapping[int, int]
+    payments: Sequence[int],
+    winner: int,
+    source: str,
+    giver: int,
+    dealer: int,
+    held: Mapping[int, int],
+    for_others: Sequence[bool] = (),
 ) -> list[Reason]:
     """Return the reason why each person pays for a win, or is paid.
 
@@ -58,6 +64,8 @@ def reasons_of_a_win(
         giver: the person who gave the winning tile, -1 for nobody.
         dealer: the person who dealt.
         held: the points of the people at the table before the win.
+        for_others: [P] whether each person owes more than a share of their own (`Receipt.for_others`). Where this is
+            not known, it is inferred from who pays and who had points.
 
     Returns:
         [P] reasons, each of them "winner", "draw", "flowers", "gave", "robbed", "everyone", "responsible" or none.
@@ -72,8 +80,9 @@ def reasons_of_a_win(
     is_responsible = somebody_is_spared and (everybody_pays or len(payers) == 1)
     by_giver = "robbed" if source == "kong" else "gave"
     everyone = source if everybody_pays else "everyone"
+    responsible = for_others or [is_responsible] * len(payments)
     words = {
-        person: by_giver if person == giver else "responsible" if is_responsible else everyone for person in payers
+        person: by_giver if person == giver else "responsible" if responsible[person] else everyone for person in payers
     }
 
     def reason(person: int) -> Reason:
@@ -245,6 +254,8 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     places = [place for place in before.places if place is not None]
     dealer = next((place.person for place in places if place.is_dealer), -1)
     held = {place.person: place.points for place in places}
+    receipt = outcome.receipts[0]
+    for_others = () if receipt is None else receipt.for_others
     event = {
         "type": "end",
         "last": last,
@@ -253,9 +264,9 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         "from": giver,
         "tile": int(outcome.tile[0]),
         "value": int(outcome.value[0]),
-        **receipt_told(outcome.receipts[0], rules),
+        **receipt_told(receipt, rules),
         "payments": payments,
-        "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, dealer, held),
+        "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, dealer, held, for_others),
     }
     points, table = outcome.points[0].tolist(), asdict(before)
     for place in filter(None, table["places"]):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import MahjongError, RecordError, score
+from mahjong_env import Deal, MahjongError, RecordError, rules, score
 from mahjong_env.cli import main
 from mahjong_env.drawing.table import seen_table
 from mahjong_env.drawing.text import standings
@@ -26,7 +26,7 @@ from mahjong_env.viewer.story import (
     reasons_of_a_win,
 )
 from support.marks import variants
-from support.recorded import recorded
+from support.recorded import Collector, recorded
 
 
 def noted(variant, seed=3, **settings):
@@ -236,6 +236,50 @@ HELD = {0: 50, 1: 50, 2: 50, 3: 50}
 def test_reasons(payments, source, giver, held, words):
     assert [word for word, _ in reasons_of_a_win(payments, 0, source, giver, 3, held)] == words
     assert {word for word in words if word} <= set(REASONS)
+
+
+WUHAN = {"hand": "99m 45m", "melds": ["chow 123m@3", "pung 777m@1", "pung 555m@1"], "winning_tile": "6m", "dealer": 1}
+HANGZHOU = {
+    "hand": "99p 45s",
+    "melds": ["chow 345p@3", "pung 888p@1", "chow 123m@3"],
+    "winning_tile": "6s",
+    "wild": "5z",
+}
+PENALTY = HANGZHOU | {"melds": ["chow 345p@3", "pung 888p@3", "chow 123m@3"]}
+
+
+@pytest.mark.parametrize(
+    ("variant", "hand", "points", "words"),
+    [
+        ("wuhan", WUHAN, [10, -10, 0, 0], ["winner", "responsible", "", ""]),  # 0 points, and could pay all the same
+        ("hangzhou", PENALTY, [10, 0, 0, 100], ["winner", "", "", "responsible"]),
+        ("hangzhou", PENALTY, [10, 0, 0, 1], ["winner", "", "", "responsible"]),
+        ("hangzhou", HANGZHOU, [10, 0, 0, 100], ["winner", "", "", "draw"]),
+        ("hangzhou", HANGZHOU, [10, -5, 9, 100], ["winner", "", "draw", "draw"]),
+    ],
+)
+def test_who_is_responsible_does_not_depend_on_who_has_points(variant, hand, points, words):
+    described = hand | {"source": "draw", "running_points": np.array(points)}
+    scored = score(variant, **described)
+    lines = Explained(rules(variant), scored, described).text().splitlines()[-len([word for word in words if word]) :]
+    told = [(seat, word) for seat, word in enumerate(words) if word]
+    for line, (seat, word) in zip(lines, told, strict=True):
+        assert re.match(f"seat {seat} .*: {re.escape(reason_in_words((word, False)))}", line), line
+
+
+def test_who_is_responsible_in_a_game():
+    """Seat 1 took three melds from seat 0 and wins; the two others have no points (hangzhou.md#three-meld-penalty)."""
+    hands = ("99m99p99s123z345s67p", "11z22z33z9m9p9s45m77m", "258m258p258s1467z", "369m369p369s2346z")
+    deal = Deal(hands=hands, draws="1m 1p 1s 6m", indicator="5z", running_points=(100, 10, 0, 0))
+    recorder = Collector(mahjong_env.make_engine("hangzhou", 1, seed=1, num_hands=2))
+    recorder.reset(deals=deal)
+    said = "discard 1z, pung, discard 9m, pung, discard 2z, pung, discard 9p, pung, discard 3z, pung, discard 9s, pass"
+    for name in [*said.split(", "), "discard 1m", "discard 1p", "discard 1s", "win"]:
+        recorder.step([mahjong_env.action(name)])
+    (record,) = recorder.so_far()
+    (end,) = (frame["event"] for frame in frames_of(record) if frame["event"]["type"] == "end")
+    assert end["payments"] == [-8, 8, 0, 0]
+    assert [word for word, _ in end["reasons"]] == ["responsible", "winner", "", ""]
 
 
 def test_the_dealers_share_is_told_where_it_differs():
