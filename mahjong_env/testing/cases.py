@@ -390,8 +390,8 @@ class SceneRunner:
             self._same("the wild kind", [int(state.wild[0])], parse_tiles(rest))
         elif head in ("hand", "flowers"):
             number, _, tiles = rest.partition(" ")
-            seats = self.engine.num_seats
-            _require(_is_number(number) and int(number) < seats, f"seats are 0 to {seats - 1}, not {number!r}")
+            last = self.engine.num_seats - 1
+            _require(_is_number(number) and int(number) <= last, f"seats are 0 to {last}, not {number!r}")
             held = format_counts(getattr(state, head)[0, int(number)])
             _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"the {head}: {held}, not {tiles}")
         else:
