@@ -20,7 +20,7 @@ from mahjong_env.rulebook.page import anchor
 from mahjong_training.evaluation.standing import END, START
 from support.browser import WIDE, chromium, emulate, inaccessible
 from tools import pictures, play_in_tab, variant_pages
-from tools.readme import PAGES, README, README_ZH, TABLES, code_blocks, tables_in, with_tables
+from tools.readme import CARDS, PAGES, README, README_ZH, TABLES, code_blocks, tables_in, with_tables
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -63,6 +63,19 @@ def test_broken_links_are_found(tmp_path):
 def test_tables_are_those_of_the_code(page):
     text = page.read_text(encoding="utf-8")
     assert with_tables(text) == text, "run `make readme`"
+
+
+@pytest.mark.parametrize("page", CARDS, ids=lambda page: page.stem)
+def test_blind_tests_on_cards_are_in_the_sigma_that_the_card_names(page):
+    text = page.read_text(encoding="utf-8")
+    (told,) = re.findall(r"greedy\s+players, is ([\d.]+)\s+points", text)
+    sigma = mahjong_env.VARIANTS[page.stem].sigma
+    assert told == f"{sigma:.2f}"
+    rows = re.findall(r"^\| \S+ \| [\d,]+ \| (\S+) ± (\S+) \| (\S+) ± (\S+) \| .* % \(", text, re.MULTILINE)
+    assert len(rows) in (3, 4)
+    for *points, mean, half in (map(float, row) for row in rows):
+        for one, in_sigma in zip(points, (mean, half), strict=True):  # both are rounded
+            assert abs(one / sigma - in_sigma) <= 0.0005 + 0.005 / sigma
 
 
 def test_every_table_has_a_place():
