@@ -22,6 +22,7 @@ from support.case_files import hand_cases, scenes
 DOCS = Path(__file__).parents[1] / "docs"
 FOLDER, LEADERBOARD, PERFORMANCE = DOCS / "variants", DOCS / "leaderboard.md", DOCS / "performance.md"
 NOTE = "<!-- Made by `make rules` from the code and from {source}; change these. -->\n"
+PER_SECOND = "decisions per second"
 _BLOCK = re.compile(r"```text\n(.*?)\n```", re.DOTALL)
 
 
@@ -67,8 +68,8 @@ def page(rules: Rules) -> str:
         " agent beside this table: [The agents](../agents.md).\n",
         "\n## Speed\n",
         speed(rules),
-        "Processor time of one core, in turns with RLCard's mahjong; [Speed](../performance.md#what-was-measured) says"
-        f" on what machine. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
+        "Processor time of one core; [Speed](../performance.md#what-was-measured) says on what machine, and what was"
+        f" measured in turns with it. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
         "## Versions and errata\n",
         versions(rules),
     ]
@@ -217,13 +218,19 @@ def standing(rules: Rules) -> str:
 
 
 def speed(rules: Rules) -> str:
-    """Return the variant's rows of the tables of speeds, one line for each way of measuring."""
+    """Return the variant's rows of the tables of speeds, one line for each way of measuring.
+
+    A variant without any may have a column of a table that has the ways of measuring in its rows.
+    """
     section = PERFORMANCE.read_text(encoding="utf-8").partition("\n## What was measured\n")[2].partition("\n## ")[0]
-    lines = []
-    for block in section.split("\n\n"):
-        if found := [row for row in cells(block) if row[0].lower() == rules.name]:
-            lines += [f"| {what} | {number} |" for what, number in zip(cells(block)[0][1:], found[0][1:], strict=True)]
-    return "\n".join(["| decisions per second | |", "|---|---|", *lines]) + "\n" if lines else "Not measured yet.\n"
+    lines, tables = list[str](), [table for block in section.split("\n\n") if (table := cells(block))]
+    for table in tables:
+        if found := [row for row in table if row[0].lower() == rules.name]:
+            lines += [f"| {what} | {number} |" for what, number in zip(table[0][1:], found[0][1:], strict=True)]
+    for head, *rows in [] if lines else tables:
+        if head[0] == PER_SECOND and rules.title in head:
+            lines += [f"| {row[0]} | {row[head.index(rules.title)]} |" for row in rows]
+    return "\n".join([f"| {PER_SECOND} | |", "|---|---|", *lines]) + "\n" if lines else "Not measured yet.\n"
 
 
 def cells(text: str) -> list[list[str]]:

@@ -99,13 +99,15 @@ def test_measurements_of_a_variant_are_read_off_their_pages(tmp_path, monkeypatc
     changed = tmp_path / "page.md"
     changed.write_text(
         f"{START}\nPoints:\n\n| agent | Wuhan | {rules.title} |\n|---|---|---|\n| greedy | 1 | 2 ± 3 |\n{END}\n"
-        "## What was measured\n\n| per second | step |\n|---|---|\n| Taiwan | 45 |\n",
+        "## What was measured\n\n| per second | step |\n|---|---|\n| Taiwan | 45 |\n\n"
+        "| decisions per second | MCR | Taiwanese 16-tile |\n|---|---|---|\n| one game | 67 | 89 |\n",
         encoding="utf-8",
     )
     monkeypatch.setattr(variant_pages, "LEADERBOARD", changed)
     monkeypatch.setattr(variant_pages, "PERFORMANCE", changed)
     assert "| greedy | 2 ± 3 |" in variant_pages.standing(rules)
-    assert "| step | 45 |" in variant_pages.speed(rules)
+    assert variant_pages.speed(rules) == "| decisions per second | |\n|---|---|\n| step | 45 |\n"
+    assert variant_pages.speed(mahjong_env.rules("mcr")).endswith("|---|---|\n| one game | 67 |\n")
     hebei = mahjong_env.rules("hebei")
     assert variant_pages.standing(hebei) == variant_pages.speed(hebei) == "Not measured yet.\n"
 
