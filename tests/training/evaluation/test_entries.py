@@ -14,7 +14,7 @@ from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_training.config import PageConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation import entries, matches
+from mahjong_training.evaluation import entries, matches, standing
 from mahjong_training.evaluation.entries import commitment_of, digest_of, sealed, seed_of
 from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.standing import END, START, estimate
@@ -403,9 +403,14 @@ def test_the_page_says_what_is_of_former_agents_and_rules(tmp_path, monkeypatch,
     assert capsys.readouterr().out == f"{config.kept}: mars is not shown: there is no such variant here\n"
     kept["hebei"]["policy"]["digests"] = ["0"]
     kept["wuhan"]["greedy"]["how_mixed"]["version"] = -1
+    one = {"points": kept["mcr"]["value"]["points"], "more": kept["mcr"]["value"]["points"]}
+    former = {"value, never deals in": one | {"digests": ["0"]}, "reference, never deals in": one | {"version": -1}}
+    monkeypatch.setattr(standing, "with_sight", lambda variant, *_: former if variant == "mcr" else {})
     config.kept.write_text(json.dumps(kept), encoding="utf-8")
     entries.page(config)
     assert [line.partition(": ")[2] for line in capsys.readouterr().out.splitlines()] == [
         "policy in Hebei: found with another agent of this name; play it again",
         "greedy in Wuhan: found by version -1 of the rules; play it again",
+        "value, never deals in in MCR: found with another agent of this name; play it again",
+        "reference, never deals in in MCR: found by version -1 of the rules; play it again",
     ]

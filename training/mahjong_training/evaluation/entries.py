@@ -347,8 +347,10 @@ def page(config: PageConfig) -> str:
     if not config.kept.is_file():
         raise TrainingError(f"{config.kept}: there are no standings")
     standings = Kept.read(config.kept).rows
-    for line in _former(standings):
-        print(f"{config.kept}: {line}")
+    ceilings = {variant: standing.with_sight(variant) for variant in standings}
+    for file, kept in ((config.kept, standings), (standing.CEILINGS, ceilings)):
+        for line in _former(kept):
+            print(f"{file}: {line}")
     parts = [standing.page(standings)]
     rows, known = [], dict[Any, Path]()
     for path in sorted(config.entries.glob("*.json")):
@@ -382,15 +384,17 @@ def _former(rows: standing.Rows) -> Iterator[str]:
     """
     for variant, of_variant in rows.items():
         if (rules := VARIANTS.get(variant)) is None:
-            yield f"{variant} is not shown: there is no such variant here"
+            if of_variant:
+                yield f"{variant} is not shown: there is no such variant here"
             continue
-        for agent, row in of_variant.items():
-            hows = [how for name, how in row.items() if name.startswith("how")]
+        for name, row in of_variant.items():
+            agent = name.partition(", ")[0]  # a ceiling's name goes on with its sight
+            hows = [row, *(how for key, how in row.items() if key.startswith("how"))]
             versions = sorted({how.get("version", rules.version) for how in hows} - {rules.version})
             if versions:
-                yield f"{agent} in {rules.title}: found by version {versions[0]} of the rules; play it again"
+                yield f"{name} in {rules.title}: found by version {versions[0]} of the rules; play it again"
             elif is_ours(agent) and row.get("digests") not in (None, agent_digests(agent, make_agent(agent), rules)):
-                yield f"{agent} in {rules.title}: found with another agent of this name; play it again"
+                yield f"{name} in {rules.title}: found with another agent of this name; play it again"
 
 
 def _in_a_cell(text: str) -> str:

@@ -60,7 +60,7 @@ def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
         that sight than without, or if another agent wins clearly more than the one chosen (as in Wuhan, where the worth
         of one's own hand is what counts).
     """
-    found = _with_sight(variant, path)
+    found = with_sight(variant, path)
     points = {agent: estimate(one["points"]) for agent, one in found.items()}
     gaining = [agent for agent, one in found.items() if estimate(one["more"]).low > 0]
     best = max(gaining, key=lambda agent: points[agent].low, default=None)
@@ -69,7 +69,8 @@ def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
     return best, points[best]
 
 
-def _with_sight(variant: str, path: Path = CEILINGS) -> dict[str, dict[str, Any]]:
+def with_sight(variant: str, path: Path = CEILINGS) -> dict[str, dict[str, Any]]:
+    """Return what is kept of a variant's ceilings, by agent with sight of all hands."""
     return json.loads(path.read_text(encoding="utf-8")).get(variant, {}) if path.is_file() else {}
 
 
@@ -204,7 +205,7 @@ def page(rows: Rows) -> str:
             shown += [["*with sight of all hands*", *sight]] if any(sight) else []
         if shown:
             parts.append(f"{text.format(pool=_listed(pool))}:\n\n{lines(head, shown)}")
-    sights = {name: _with_sight(name) if _is_reference(mark, name) else {} for name, mark in marks.items()}
+    sights = {name: with_sight(name) if _is_reference(mark, name) else {} for name, mark in marks.items()}
     if any(sights.values()):
         shown = [
             [agent, *(_sighted(agent, sights[name]) for name in variants)]
