@@ -107,6 +107,14 @@ class TestInputs:
 
 
 class TestNetwork:
+    def test_the_last_bits_of_scores_choose_nothing(self):
+        scores = np.array([0.5, 7.25, 3.0, 7.25, -2.0, -2.0], np.float32)
+        row = np.array([0, 0, 0, 0, 1, 1])
+        for up in range(len(scores)):
+            other = scores.copy()
+            other[up] = np.nextafter(other[up], np.float32(np.inf))
+            assert greatest_of_rows(other, row).tolist() == [1, 4]
+
     def test_draws_have_the_probabilities_of_the_scores(self):
         scores = np.tile(np.array([0.0, 1.0, 2.0, 0.5], np.float32), 5000)
         row = np.repeat(np.arange(10_000), 2)

@@ -242,6 +242,15 @@ class TestPolicy:
         np.testing.assert_array_equal(liked[np.arange(20), chosen], liked.max(axis=1))
         assert (liked.max(axis=1) > np.where(np.isfinite(liked), liked, np.inf).min(axis=1)).all()
 
+    def test_it_plays_the_same_alone_and_among_others(self, name):
+        agent, engine, rng = make_agent(f"policy:{name}"), make_engine(name, 64, seed=11), np.random.default_rng(0)
+        for turn in range(60):
+            live = np.flatnonzero(engine.seat_to_act >= 0)
+            chosen = agent.act(engine.view(live), rng)
+            for game in live[::3] if turn % 4 == 0 else ():
+                assert agent.act(engine.view([game]), rng) == chosen[live == game]
+            engine.step(chosen, games=live)
+
     def test_its_card_says_how_it_was_made_and_how_strong_it_is(self, name):
         card, saved = (SHIPPED / f"{name}.md").read_text(encoding="utf-8"), PolicyFile.read(SHIPPED / f"{name}.zip")
         assert saved.variant == name

@@ -18,6 +18,10 @@ from mahjong_env import View
 ARCHITECTURE: Final = "actions"
 """The name that policy files give the small network."""
 
+TIE: Final = 1e-4
+"""Scores that differ by no more than this are equal: the last bits of a sum depend on the processor and on how many
+actions are scored at once, and actions with the same inputs would be chosen by them."""
+
 _MOST_ACTIONS: Final = 2048  # actions scored at once, so that their hidden units stay in a processor's cache
 
 
@@ -141,16 +145,17 @@ def _relu(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.maximum(numbers, 0, out=numbers)
 
 
-def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp]) -> NDArray[np.intp]:
+def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp], tie: float = TIE) -> NDArray[np.intp]:
     """Return [n] the index of the first greatest value of each row.
 
     Args:
         values: [m] numbers.
         row: [m] their rows, ascending; every row from 0 to the last has at least one number.
+        tie: how far below the greatest a value may lie and still count as one of the greatest.
     """
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     greatest = np.maximum.reduceat(values, starts)
-    at = np.flatnonzero(values == greatest.take(row))
+    at = np.flatnonzero(values >= greatest.take(row) - tie)
     _, first = np.unique(row.take(at), return_index=True)
     return at.take(first)
 
@@ -159,7 +164,7 @@ def draw(scores: NDArray[np.float32], row: NDArray[np.intp], rng: np.random.Gene
     """Return [n] the index of one action of each row, drawn with the probabilities that scores [m] give them."""
     # The largest logit after adding Gumbel noise is a draw from their distribution.
     noise = np.maximum(rng.random(len(scores), np.float32), np.float32(1e-12))
-    return greatest_of_rows(scores - np.log(-np.log(noise)), row)
+    return greatest_of_rows(scores - np.log(-np.log(noise)), row, tie=0.0)
 
 
 def log_probabilities(scores: NDArray[np.float32], row: NDArray[np.intp]) -> NDArray[np.float32]:
