@@ -361,13 +361,16 @@ class TestAgentsFiles:
             "python3 away.py",
             "./away bot.py",
             "bot bot.py",
+            "node --eval=require('./bot') bot.py",
+            "node --print bot.py",
+            "node -p bot.py",
             "env python3 -m bot bot.py",
             f"{shutil.which('nice')} python3 -m bot bot.py",
             "'",
             "",
         ):
             assert "" in named_digests(f"command:{words}", HEBEI), words
-        for words in ("java -jar bot", "deno run --allow-read bot", "python3 -u -O bot"):
+        for words in ("java -jar bot", "deno run --allow-read bot", "python3 -u -O bot", "node --prefix=a bot"):
             assert len(named_digests(f"command:{words}", HEBEI)) == 1
             assert "" not in named_digests(f"command:{words}", HEBEI)
         (tmp_path / "run").mkdir()

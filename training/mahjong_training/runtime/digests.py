@@ -47,8 +47,8 @@ _INTERPRETER: Final = re.compile(
     r"(python|pypy|py|node|deno|bun|java|ruby|perl|lua|julia|Rscript|bash|sh)[\d.]*(\.exe)?"
 )
 """Programs that run the file named after them."""
-_BEFORE_THE_FILE: Final = re.compile(r"run|-[^mce]|-jar|-cp|--\S+")
-"""Words that may stand between an interpreter and its file; not those that make Python run something else."""
+_BEFORE_THE_FILE: Final = re.compile(r"run|-[^mcep]|-jar|-cp|--(?!(eval|print|run|module|test)(=|$))\S+")
+"""Words that may stand between an interpreter and its file; not those that make it run something else."""
 _DATA_OF_ONNX: Final = re.compile(rb"\n\x08location\x12([\x80-\xff]?)([\x00-\x7f])")
 """What stands in an ONNX model before the name of a file with its weights: how long that is, in one byte or two."""
 _IMPORTED: Final = (".py", ".pyc", ".so", ".pyd")
