@@ -23,6 +23,8 @@ from mahjong_env.environments.agents import check_asked
 
 _ROWS: Final = 256
 """Rows that are evaluated together, few enough for their numbers to fit into the cache."""
+_TIE: Final = 1e-6
+"""Points, in sigma, that differ by no more than this are equal; see `mahjong_agents.policy.network.TIE`."""
 MOST_BYTES: Final = 2**24
 """The most bytes of the arrays in a file of networks; those of the shipped one take 70,000."""
 NUMBERS_PATH: Final = Path(__file__).with_name("model.npz")
@@ -94,7 +96,7 @@ class ValueAgent:
             left = actions_but_wins(view, rows)
             points = network(left.numbers()).points
             worth = points + margin * (left.action == actions[left.row])
-            actions[rows] = left.action[greatest_of_rows(worth, np.searchsorted(rows, left.row))]
+            actions[rows] = left.action[greatest_of_rows(worth, np.searchsorted(rows, left.row), tie=_TIE)]
             if notes is not None:
                 told = annotate("values", len(view), left.row, left.action, points * network.sigma)
                 for row in rows.tolist():
