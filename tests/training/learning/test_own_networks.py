@@ -208,7 +208,7 @@ class TestFiles:
         [
             (f"network={ATTENTION}", "its weights do not fit its network"),
             (f"network={EXAMPLES / 'moved.py'}:Recurrent", "there is no file"),
-            (f"network={RECURRENT}&device=tpu", "device is auto, cpu or cuda, not 'tpu'"),
+            (f"network={RECURRENT}&device=tpu", "'device' is auto or cpu or cuda, not 'tpu'"),
         ],
     )
     def test_another_class_is_refused(self, path, query, message):
