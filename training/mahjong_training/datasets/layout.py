@@ -29,8 +29,8 @@ FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards
 SETTINGS: Final = "dataset.json"
 CARD: Final = "README.md"
 
-MOST_AGENTS: Final = 256
-MOST_HANDS: Final = 2**32
+_MOST_AGENTS: Final = 256
+_MOST_HANDS: Final = 2**32
 """The most agents and hands that the columns of the tables can number."""
 
 PARQUET_COLUMNS: Final[Mapping[str, str]] = {
@@ -151,11 +151,11 @@ class Settings:
             number, least = getattr(self, name), int(name != "seed")
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise DatasetError(f"{name} of a dataset is an integer from {least}, not {number!r}")
-        if self.hands > MOST_HANDS:
-            raise DatasetError(f"a dataset has at most {MOST_HANDS:,} hands, as it numbers them, not {self.hands:,}")
+        if self.hands > _MOST_HANDS:
+            raise DatasetError(f"a dataset has at most {_MOST_HANDS:,} hands, as it numbers them, not {self.hands:,}")
         is_list = not isinstance(self.agents, str) and all(isinstance(agent, str) for agent in self.agents)
-        if not is_list or not 0 < len(self.agents) <= MOST_AGENTS:
-            raise DatasetError(f"agents of a dataset are 1 to {MOST_AGENTS} texts, not {self.agents!r}")
+        if not is_list or not 0 < len(self.agents) <= _MOST_AGENTS:
+            raise DatasetError(f"agents of a dataset are 1 to {_MOST_AGENTS} texts, not {self.agents!r}")
 
     @property
     def rules(self) -> Rules:

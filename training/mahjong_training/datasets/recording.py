@@ -24,16 +24,7 @@ from mahjong_training.config import RecordConfig
 from mahjong_training.datasets import layout
 from mahjong_training.datasets.card import card_text
 from mahjong_training.datasets.exports import arrow, write_parquet
-from mahjong_training.datasets.layout import (
-    DECISION,
-    MOST_AGENTS,
-    MOST_HANDS,
-    SETTINGS,
-    Settings,
-    Tables,
-    is_whole,
-    shard_file,
-)
+from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
 from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.console import saying_what_is_kept, time_left
@@ -246,10 +237,6 @@ def settings_of(config: RecordConfig) -> Settings:
         MahjongError: the settings or agents cannot be used.
     """
     check_settings(config)
-    if not 0 < len(config.agents) <= MOST_AGENTS:
-        raise DatasetError(f"--agents names 1 to {MOST_AGENTS} agents, not {len(config.agents)}")
-    if config.hands > MOST_HANDS:
-        raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {MOST_HANDS:,}, as it numbers them")
     if config.hands % config.num_hands:
         raise DatasetError(f"--hands {config.hands} is not a multiple of --num-hands {config.num_hands}")
     rules = read_rules(config.variant, config.knobs)
