@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PLANES, SHIPPED, TORCH, PolicyFile, find_policy
 from mahjong_agents.policy.inputs import Inputs
-from mahjong_agents.policy.network import ActionNetwork, Network, draw, greatest_of_rows, log_probabilities
+from mahjong_agents.policy.network import ActionNetwork, Device, Network, draw, greatest_of_rows, log_probabilities
 from mahjong_env import VARIANTS, MahjongError, Rules, View
 from mahjong_env.environments.agents import check_asked
 
@@ -37,7 +36,7 @@ class PolicyAgent:
         any_variant: bool = False,
         features: str | None = None,
         network: str | None = None,
-        device: Literal["auto", "cpu", "cuda"] = "auto",
+        device: Device = "auto",
     ) -> None:
         """Load a policy.
 

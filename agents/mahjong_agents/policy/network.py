@@ -6,7 +6,7 @@ A researcher's own networks are torch modules (`mahjong_agents.policy.torch_netw
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,14 @@ from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, Inputs, action_inputs
 from mahjong_env import View
 
+Device = Literal["auto", "cpu", "cuda"]
+"""Where a network of torch computes; the small network always computes on the processor."""
 ARCHITECTURE: Final = "actions"
 """The name that policy files give the small network."""
 
 TIE: Final = 1e-4
-"""Scores that differ by no more than this are equal: the last bits of a sum depend on the processor and on how many
-actions are scored at once, and actions with the same inputs would be chosen by them."""
+"""Scores that differ by no more than this count as equal. The last bits of a sum depend on the processor and on how
+many actions are scored at once, and would otherwise decide between actions with the same inputs."""
 
 _MOST_ACTIONS: Final = 2048  # actions scored at once, so that their hidden units stay in a processor's cache
 

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.base import make_own
 from mahjong_agents.policy.inputs import Inputs
+from mahjong_agents.policy.network import Device
 from mahjong_env import ACTIONS, AgentError, MissingExtraError, View
 from mahjong_env.environments.agents import Kind, parse_address
 
@@ -37,7 +38,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
 
-DEVICES: Final = ("auto", "cpu", "cuda")
+DEVICES: Final = get_args(Device)
 _MOST_DECISIONS: Final = 4096  # decisions scored at once, which keeps memory small
 
 

@@ -24,7 +24,7 @@ from mahjong_env.environments.agents import check_asked
 _ROWS: Final = 256
 """Rows that are evaluated together, few enough for their numbers to fit into the cache."""
 _TIE: Final = 1e-6
-"""Points, in sigma, that differ by no more than this are equal; see `mahjong_agents.policy.network.TIE`."""
+"""Points, in sigma, that differ by no more than this count as equal; see `mahjong_agents.policy.network.TIE`."""
 MOST_BYTES: Final = 2**24
 """The most bytes of the arrays in a file of networks; those of the shipped one take 70,000."""
 NUMBERS_PATH: Final = Path(__file__).with_name("model.npz")
