@@ -75,14 +75,19 @@ class _Model(ABC):
             AgentError: the model takes other observations, or does not give a number for each action.
         """
         shape = list(view.observation.shape[1:])
+        wanted = f"not a number for each of {NUM_ACTIONS} actions"
         try:
-            scores = np.asarray(self._scores(view.observation, view.action_mask), np.float64)
+            given = self._scores(view.observation, view.action_mask)
         except (RuntimeError, ValueError, KeyError, TypeError) as error:
             raise AgentError(f"{self._path}: it does not accept observations {shape}: {error}") from error
-        if scores.shape != (len(view), NUM_ACTIONS) or np.isnan(scores).any():
-            raise AgentError(
-                f"{self._path}: it gives {list(scores.shape)}, not a number for each of {NUM_ACTIONS} actions"
-            )
+        try:
+            scores = np.asarray(given, np.float64)
+        except (ValueError, TypeError) as error:
+            raise AgentError(f"{self._path}: it gives a {type(given).__name__}, {wanted}") from error
+        if scores.shape != (len(view), NUM_ACTIONS):
+            raise AgentError(f"{self._path}: it gives {list(scores.shape)}, {wanted}")
+        if np.isnan(scores).any():
+            raise AgentError(f"{self._path}: it gives NaN, {wanted}")
         # -inf is a score as well: a model that masks by itself may find nothing legal.
         finite = np.maximum(scores, np.finfo(np.float64).min)
         liked: NDArray[np.int64] = np.where(view.action_mask, finite, -np.inf).argmax(axis=1)
@@ -118,10 +123,14 @@ class Sb3Agent(_Model):
             kind, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
             policy = kind(*spaces, lambda _: 0.0, **data["policy_kwargs"])
             policy.load_state_dict(parameters["policy"])
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+        except Exception as error:  # what damaged pickles and archives raise has no common parent
             raise AgentError(f"{place}: not a Stable-Baselines3 model that can be read here ({error})") from error
         if not any(hasattr(policy, name) for name in ("get_distribution", "q_net", "quantile_net")):
             raise AgentError(f"{place}: {kind.__name__} gives neither probabilities nor values of actions")
+        if hasattr(policy, "lstm_actor"):
+            raise AgentError(f"{place}: {kind.__name__} has a memory, which is not kept between decisions here")
+        if getattr(spaces[1], "n", None) != NUM_ACTIONS or spaces[1].shape != ():
+            raise AgentError(f"{place}: its actions are {spaces[1]}, not Discrete({NUM_ACTIONS})")
         self._policy = policy.eval()
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
@@ -155,7 +164,7 @@ class TorchAgent(_Model):
         self._is_flat = flat
         try:
             self._file = OpenedFile(_exported if self._path.suffix == ".pt2" else _scripted, self._path)
-        except (OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # what damaged archives raise has no common parent
             raise AgentError(f"{place}: not a scripted or exported module that can be read here ({error})") from error
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
@@ -163,7 +172,8 @@ class TorchAgent(_Model):
         seen = torch.from_numpy(observation).float()
         try:
             with torch.inference_mode():
-                return self._file.model(seen.flatten(1) if self._is_flat else seen)
+                given = self._file.model(seen.flatten(1) if self._is_flat else seen)
+                return given.double() if isinstance(given, torch.Tensor) else given  # numpy has no bfloat16
         except Exception as error:  # guards of shapes are assertions, and scripts raise errors of their own kind
             hint = "" if self._is_flat else " (torch:FILE?flat=true shows it [n, C * 34])"
             raise ValueError(f"{error}{hint}") from error

@@ -10,12 +10,13 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 from onnx import TensorProto, helper, numpy_helper
-from sb3_contrib import QRDQN, MaskablePPO
+from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 
 from mahjong_agents import AgentError, PolicyFileError, make_agent
-from mahjong_agents.models import _Model
+from mahjong_agents.models import TorchAgent, _Model
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import make_engine
 from mahjong_env.cli import main
@@ -211,11 +212,66 @@ def test_files_that_cannot_be_played(view, tmp_path):
         broken.write_bytes(b"nothing of the kind")
         with pytest.raises(AgentError, match="that can be read here"):
             make_agent(f"{kind}:{broken}")
+    (tmp_path / "torch.pt2").write_bytes(b"nothing of the kind")
+    with pytest.raises(AgentError, match=r"torch\.pt2: not a scripted or exported module that can be read here"):
+        TorchAgent(str(tmp_path / "torch.pt2"))
     torch.jit.trace(torch.nn.Linear(34, 7), torch.zeros(1, *SHAPE)).save(tmp_path / "other.pt")
     with pytest.raises(AgentError, match="not a number for each of 109 actions"):
         make_agent(f"torch:{tmp_path / 'other.pt'}").act(view, np.random.default_rng(0))
     with pytest.raises(AgentError, match=r"does not accept observations \[38, 34\]"):
         make_agent(f"torch:{tmp_path / 'other.pt'}?flat=true").act(view, np.random.default_rng(0))
+
+
+class Given(torch.nn.Module):
+    """Gives the same whatever it is shown."""
+
+    def __init__(self, given):
+        super().__init__()
+        self.given = given
+
+    def forward(self, seen: torch.Tensor):
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (torch.full((40, 109), float("nan")), "it gives NaN, not a number for each of 109 actions"),
+        ((torch.zeros(40, 109), torch.zeros(40)), "it gives a tuple, not a number"),
+        ({"logits": torch.zeros(40, 109)}, "it gives a dict, not a number"),
+    ],
+)
+def test_what_is_no_score_is_named(given, message, tmp_path):
+    torch.jit.script(Given(given)).save(tmp_path / "model.pt")
+    with pytest.raises(AgentError, match=message):
+        make_agent(f"torch:{tmp_path / 'model.pt'}").act(
+            make_engine("hebei", 40, seed=1).view(), np.random.default_rng(0)
+        )
+
+
+def test_scores_of_half_the_size(view, tmp_path):
+    """Numpy knows float16, but not bfloat16."""
+    for kind in (torch.float16, torch.bfloat16):
+        torch.jit.script(Given(torch.arange(109).expand(len(view), 109).to(kind))).save(tmp_path / "model.pt")
+        actions = make_agent(f"torch:{tmp_path / 'model.pt'}").act(view, np.random.default_rng(0))
+        assert np.array_equal(actions, 108 - view.action_mask[:, ::-1].argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "policy", "actions", "message"),
+    [
+        (PPO, "MlpPolicy", Box(-1, 1, (109,)), r"its actions are Box\(.*, not Discrete\(109\)"),
+        (PPO, "MlpPolicy", MultiDiscrete([109, 2]), "its actions are MultiDiscrete.*, not Discrete"),
+        (PPO, "MlpPolicy", Discrete(2), r"its actions are Discrete\(2\), not Discrete\(109\)"),
+        (RecurrentPPO, "MlpLstmPolicy", Discrete(109), "RecurrentActorCriticPolicy has a memory"),
+    ],
+)
+def test_policies_of_another_kind_are_named(algorithm, policy, actions, message, tmp_path):
+    other = environment()
+    other.action_space = actions
+    algorithm(policy, other, **SMALL).save(tmp_path / "model.zip")
+    with pytest.raises(AgentError, match=message):
+        make_agent(f"sb3:{tmp_path / 'model.zip'}")
 
 
 def test_modules_that_fail_in_their_own_ways_are_named(view, tmp_path):
