@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,6 +53,19 @@ class Deal:
     house_winds: str | None = None
     running_points: Sequence[int] | None = None
     tiles_left: int | None = None
+
+    def __post_init__(self) -> None:
+        """Turn numpy's integers into Python's: small and unsigned ones overflow in sums, and records are JSON."""
+        for name in ("dealer", "dealer_streak", "running_points", "tiles_left"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value, or the values of a list, without numpy's types; what is no integer is refused later."""
+    if isinstance(value, list | tuple):
+        listed = [_plain(each) for each in value]
+        return tuple(listed) if isinstance(value, tuple) else listed
+    return value.tolist() if isinstance(value, np.ndarray | np.integer) else value
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,7 @@ class View:
         """
         if not is_integer(length) or length < 0:
             raise ViewError(f"length is an integer from 0, not {length!r}")
+        length = int(length)  # numpy's uint64 and int64 make floats together
         events = self.events
         number = np.count_nonzero(events[..., 0], axis=1)
         place = np.maximum(number - length, 0)[:, None] + np.arange(length)

@@ -143,6 +143,7 @@ def score(
     told.circumstances = take_circumstances(rules(variant), more)
     played = rules(variant, **more)
     _check_situation(played, told)
+    told.seat, told.dealer = int(seat), int(dealer)  # numpy's unsigned integers overflow in differences
     all_melds = _read_melds(played, told)
     if first_draw and any(all_melds):
         raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")

@@ -1,11 +1,11 @@
-"""Arrays of the caller that observations and steps fill."""
+"""Arrays of the caller that observations and steps fill, and numpy's integers as arguments."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from mahjong_env import ActionError, make_engine
+from mahjong_env import ActionError, Deal, make_engine, rules, score
 from mahjong_env.testing import random_actions
 
 GAMES = 6
@@ -77,3 +77,25 @@ def test_torch_reads_the_same_memory(engine):
     np.testing.assert_array_equal(tensor.numpy(), engine.observe())
     for array in (engine.observe(), engine.action_mask):
         assert torch.from_numpy(array).data_ptr() == array.ctypes.data
+
+
+@pytest.mark.filterwarnings("error")  # of overflows
+@pytest.mark.parametrize("integer", [np.uint8, np.int64, np.uint64])
+def test_integers_of_numpy_are_integers(integer):
+    plain, other = make_engine("taiwan", seed=3), make_engine("taiwan", seed=3)
+    all_of_them = rules("taiwan").drawable  # more than there are once flowers have been replaced
+    plain.reset(deals=Deal(dealer=3, dealer_streak=1, tiles_left=all_of_them, running_points=[9, 9, 9, 9]))
+    deal = Deal(
+        dealer=integer(3),
+        dealer_streak=integer(1),
+        tiles_left=integer(all_of_them),
+        running_points=np.full(4, 9, integer),
+    )
+    other.reset(deals=deal)
+    assert other.snapshot().to_bytes() == plain.snapshot().to_bytes()
+    plain.step(plain.action_mask.argmax(axis=1))
+    events = plain.view().recent_events(3)
+    np.testing.assert_array_equal(plain.view().recent_events(integer(3)), events)
+
+    hand = {"hand": "456s 234p 78p 55m 777s 111s", "winning_tile": "9p", "source": "draw"}
+    assert score("taiwan", **hand, seat=integer(0), dealer=integer(3)) == score("taiwan", **hand, seat=0, dealer=3)

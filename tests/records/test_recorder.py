@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, RecordError
+from mahjong_env import VARIANTS, Deal, RecordError
 from mahjong_env.cli import main
 from mahjong_env.records import read_records, replay_points
 
@@ -44,6 +44,16 @@ def test_aec(variant, tmp_path):
     assert checked(path)[-1].points == points
     env.close()
     env.close()
+
+
+def test_a_deal_drawn_with_numpy_is_recorded(tmp_path):
+    env = mahjong_env.hebei_v0.raw_env(record=tmp_path / "games.jsonl")
+    points = np.array([40, 50, 60])
+    env.reset(seed=3, options={"deal": Deal(dealer=np.int64(2), tiles_left=np.int64(3), running_points=points)})
+    play_aec(env, 1)
+    env.close()
+    (record,) = checked(tmp_path / "games.jsonl")
+    assert (record.deal.dealer, list(record.deal.running_points)) == (2, [40, 50, 60])
 
 
 def test_a_match_that_has_not_ended_is_recorded_as_it_stands(tmp_path):
