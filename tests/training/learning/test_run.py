@@ -15,7 +15,7 @@ import torch
 from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
-from mahjong_env import MahjongError, make_engine, rules
+from mahjong_env import AgentError, MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import InterruptedRunError, RewardError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate
@@ -170,6 +170,17 @@ class TestRuns:
         for reward, told in ((f"{own}:reward", "3 finite numbers"), ("gold", "no reward is called 'gold'")):
             with pytest.raises(RewardError, match=told):
                 ppo_run.run(replace(QUICK, out=folder.path, reward=reward))
+
+    def test_an_agent_that_fails_is_found_before_the_run_begins(self, measured, tmp_path):
+        """Another run with the mended agent was refused, and so was one that is resumed with it."""
+        code = "class Bot:\n    def act(self, view, rng):\n        return [108]\n"
+        (tmp_path / "bot.py").write_text(code, encoding="utf-8")
+        for name in ("opponents", "evaluation_agents", "gate_against"):
+            named = f"{tmp_path}/bot.py:Bot"
+            config = replace(QUICK, out=tmp_path / name, **{name: named if name == "gate_against" else (named,)})
+            with pytest.raises(AgentError, match=r"answered 'pass' .* which is not legal there"):
+                ppo_run.run(config)
+            assert not (tmp_path / name).exists()
 
     def test_a_reward_that_failed_at_once_may_be_mended(self, measured, tmp_path):
         own = tmp_path / "own.py"

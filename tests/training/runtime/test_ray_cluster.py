@@ -353,10 +353,11 @@ def same(one, other):
 @on_ray
 class TestTraining:
     def test_workers_play_the_same_hands_also_when_one_is_killed(self, cluster, agents, tmp_path):
-        first, fatal = (f"{agents}:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed"))
+        # Once when it is tried before the run begins, and once in play.
+        first, fatal = (f"{agents}:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed&times=2"))
         calm = weights(replace(CONFIG, opponents=(first,), out=tmp_path / "calm"))
         killed = weights(replace(CONFIG, opponents=(fatal,), out=tmp_path / "run", ray="local"))
-        assert (tmp_path / "killed0").exists()
+        assert (tmp_path / "killed1").exists()
         assert same(calm, killed)
 
     def test_one_update_ahead_is_the_same_on_a_cluster(self, cluster, tmp_path):

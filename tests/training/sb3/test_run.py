@@ -274,6 +274,13 @@ class TestWrongInput:
         assert train(whole, "--reward", "gold") == 2
         assert "no reward is called 'gold'" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("option", ["--opponents", "--evaluation-agents", "--teacher"])
+    def test_an_agent_that_cannot_play_is_found_before_a_run_begins(self, option, tmp_path, capsys):
+        """The folder had a run that could neither be resumed nor begun again with another agent."""
+        assert train(tmp_path / "run", option, "policy:wuhan") == 2
+        assert "policy policy:wuhan was trained for wuhan, not for hebei" in capsys.readouterr().err
+        assert not (tmp_path / "run").exists()
+
     @pytest.mark.parametrize("command", ["train-sb3", "train"])
     def test_a_run_of_another_kind_is_said_in_words(self, command, tmp_path, capsys):
         configs = {"train-sb3": TrainSb3Config(variant="hebei"), "train": TrainConfig(variant="hebei")}

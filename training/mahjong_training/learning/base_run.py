@@ -16,9 +16,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env import MissingExtraError, Rules, __version__, make_engine
+from mahjong_env.environments.agents import ask
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from mahjong_training.evaluation.estimates import FEWEST
@@ -133,6 +136,10 @@ class BaseRun(ABC, Generic[Config]):
         """End processes and close files."""
         self.executor.close()
 
+    def agents(self) -> Mapping[str, Agent]:
+        """Return, by their texts, all agents that play in this run."""
+        return self.met
+
     # --- Common to all training commands ------------------------------------------------------------------------
     @property
     def learned(self) -> int:
@@ -154,6 +161,11 @@ class BaseRun(ABC, Generic[Config]):
     def sent(self, text: str | Made, made: Made) -> str | Made:
         """Return what to send to workers for an object made from a text: the text, or the object if they lack files."""
         return text if self.executor.shares_files else made
+
+    def try_agents(self) -> None:
+        """Ask every agent for one decision where it is to play, so that one that cannot fails before the run begins."""
+        for _ in self.executor.map(_decide, self.rules, [self.sent(*one) for one in self.agents().items()]):
+            pass
 
     def games(self, hands: int) -> int:
         """Return how many deals to play for a number of single hands: as many, or fewer if a deal is a match."""
@@ -347,11 +359,17 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     run.run()
             return folder
         check_folder(folder.path)
-        with closing(kind(config, folder)) as run, alone_in(folder.path):
-            versions = {"mahjong_env": __version__} | {name: version(name) for name in kind.packages}
-            folder.begin(run.config, versions, run.digests())
-            run.run()
+        with closing(kind(config, folder)) as run:
+            run.try_agents()
+            with alone_in(folder.path):
+                versions = {"mahjong_env": __version__} | {name: version(name) for name in kind.packages}
+                folder.begin(run.config, versions, run.digests())
+                run.run()
     return folder
+
+
+def _decide(rules: Rules, agent: str | Agent) -> None:
+    ask(make_agent(agent), make_engine(rules, 1, seed=0), np.arange(1), np.random.default_rng(0))
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

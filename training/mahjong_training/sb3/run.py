@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -122,6 +122,10 @@ class Sb3Run(BaseRun[TrainSb3Config]):
     def close(self) -> None:
         """Close the file of records, if there is one."""
         self.env.close()
+
+    def agents(self) -> Mapping[str, Agent]:
+        """Return all agents that play in this run, also the teacher; see `BaseRun.agents`."""
+        return self.met if self._teacher is None else {**self.met, str(self.config.teacher): self._teacher}
 
     @property
     def network(self) -> PolicyNetwork:
