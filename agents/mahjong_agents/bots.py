@@ -250,7 +250,8 @@ class CommandAgent(ProgramAgent):
                 process.end()
                 errors = process.last_errors()
             raise AgentError(f"the bot {self._command!r}: {error}{errors}") from None
-        self.name = f"command:{ready.get('name') or self._command}"
+        name = "".join(each if each.isprintable() else "\ufffd" for each in ready.get("name", ""))
+        self.name = f"command:{name or self._command}"  # which files and terminals can show, in one line
         return process
 
     def _stop(self) -> None:

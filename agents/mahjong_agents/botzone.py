@@ -148,10 +148,10 @@ class BotzoneAgent(ProgramAgent):
                 action = KINDS.get(words[-1], -1) if words else -1
             else:
                 action = action_of(words, claimed)
-                table.thrown = _thrown(view.hand[row], action, words, claimed)
             if not 0 <= action < len(legal) or not legal[action]:
                 valid = ", ".join(ACTIONS[each] for each in legal.nonzero()[0])
                 raise BotError(f"{seen.requests[-1]!r} is answered by {short(answer)}; legal are {valid}")
+            table.thrown = _thrown(view.hand[row], action, words, claimed)
         except BotError as error:
             table.said.pop(len(seen.requests) - 1, None)
             return error, "" if table.process is None else table.process.last_errors()
@@ -162,6 +162,8 @@ class BotzoneAgent(ProgramAgent):
         last = len(seen.requests) - 1
         if self._keeps and table.process is None:
             table.heard = 0
+        if (self._keeps or self._every_turn) and table.heard > last and last in table.said:
+            return table.said[last]  # the game has gone back; the bot would hear the turn twice
         turns = range(min(table.heard, last), last + 1) if self._keeps or self._every_turn else range(last, last + 1)
         for turn in turns:
             table.said[turn] = self._converse(table, seen.requests[: turn + 1], table.responses(seen)[:turn])

@@ -312,6 +312,13 @@ def test_bots_that_cannot_be_started(failing, monkeypatch):
         failing("mute")
 
 
+@pytest.mark.parametrize(("name", "shown"), [("a\nb\ud83c", "a\ufffdb\ufffd"), ("\n", "\ufffd"), ("麻将 1", "麻将 1")])
+def test_a_name_can_be_written(name, shown):
+    """JSON may hold half of a surrogate pair, which no file takes."""
+    code = f"print({json.dumps(json.dumps({'type': 'ready', 'name': name}))}); input()"
+    assert make_agent(f"command:{shlex.join([sys.executable, '-c', code])}").name == f"command:{shown}"
+
+
 def test_a_command_may_have_question_marks():
     code = "import json; print(json.dumps(dict(type='ready'))); input()"
     bot = make_agent(f'command:{PYTHON} -c "{code}" http://where/?seed=1&x=2?games=7')

@@ -277,11 +277,39 @@ def test_a_second_answer_is_not_taken_for_the_next_request(bot, caplog):
     assert re.search('writes \'{"response".*when nothing was asked', caplog.text), caplog.text
 
 
-def test_what_it_would_discard_after_a_claim_has_to_be_held(bot):
+def claiming():
+    """A game in which player 1 is asked about a dragon."""
     engine = make_engine(botzone.rules(), 1, seed=0, start="first")
     hands = ["1m2m3m4m5m6m7m8m9m1p2p3p4p7z", "7z7z1s2s3s4s5s6s7s8s9s1z2z"]
     engine.reset(deals=Deal(hands=hands, dealer=0, round_wind="1z"))
     engine.step([ACTIONS.index("discard 7z")])
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("words", "options"), [("plays keep", {"keep_running": "true"}), ("counts", {"every_turn": "true"})]
+)
+def test_a_turn_of_a_game_that_goes_back_is_told_once(words, options, bot, tmp_path):
+    engine, agent = claiming(), bot(words, **options, log=tmp_path / "log")
+    told, actions = [], []
+    for _ in range(2):
+        actions += agent.act(engine.view(), np.random.default_rng(0)).tolist()
+        (log,) = (tmp_path / "log").iterdir()
+        told.append(log.read_text("utf-8").count('{"to":'))
+    assert [ACTIONS[action] for action in actions] == ["pung"] * 2
+    assert told[0] == told[1]
+
+
+def test_no_answer_ends_a_match():
+    """There are no chows of dragons, whatever tile is in the middle."""
+    code = "import json; print(json.dumps({'response': 'CHI J1 W1'}))"
+    agent = make_agent(f'botzone:{PYTHON} -c "{code}"?failures=1')
+    assert ACTIONS[agent.act(claiming().view(), np.random.default_rng(0))[0]] == "pass"
+    assert agent.failed.all()
+
+
+def test_what_it_would_discard_after_a_claim_has_to_be_held(bot):
+    engine = claiming()
     code = "import json; print(json.dumps({'response': 'PENG F3'}))"
     with pytest.raises(AgentError, match="'PENG F3' names no tile to be discarded that is held"):
         make_agent(f'botzone:{PYTHON} -c "{code}"?failures=0').act(engine.view(), np.random.default_rng(0))
