@@ -194,6 +194,16 @@ class TestStopped:
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
 
+    @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
+    def test_sigterm_before_a_run_begins_has_a_status_of_its_own(self, tmp_path, monkeypatch, capsys):
+        def interrupted(*_):
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+
+        monkeypatch.setattr(Sb3Run, "__init__", interrupted)
+        assert train(tmp_path / "run") == 143
+        assert capsys.readouterr().err == "interrupted\n"
+
     def test_without_a_run_there_is_nothing_to_resume(self, tmp_path, capsys):
         (tmp_path / "empty").mkdir()
         for folder in ("empty", "none"):

@@ -66,9 +66,9 @@ def status_of(command: Callable[[], object]) -> int:
     except MahjongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print("interrupted", file=sys.stderr)
-        return CTRL_C
+        return exit_status(interrupt)
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "alloc" not in str(error):  # torch has no class of its own for this
             raise
