@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -80,14 +81,19 @@ class BotProcess:
         if last:
             self._to.put(None)
 
-    def line(self, seconds: float, *, may_end: bool = False) -> str | None:
+    def line(self, seconds: float, deadline: float | None = None, *, may_end: bool = False) -> str | None:
         """Return the next line that the program writes; None at the end of its output, if it ``may_end``.
+
+        Args:
+            seconds: the time limit.
+            deadline: when it ends, on the clock `time.monotonic`; None if it begins now.
+            may_end: whether the program may end its output.
 
         Raises:
             BotError: no line comes in time, the program has ended, or the line is too long.
         """
         try:
-            line = self._from.get(timeout=seconds)
+            line = self._from.get(timeout=seconds if deadline is None else max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise BotError(f"it has not answered within {seconds:g} s") from None
         text = line.removesuffix(b"\n")

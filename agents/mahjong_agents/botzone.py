@@ -228,7 +228,7 @@ def _read_answer(process: BotProcess, seconds: float) -> tuple[str, bool]:
     """Return the output of a bot up to `KEEP_RUNNING` or its end, and whether it asks to be kept running."""
     lines: list[str] = []
     deadline = time.monotonic() + seconds
-    while (line := process.line(max(0.0, deadline - time.monotonic()), may_end=True)) is not None:
+    while (line := process.line(seconds, deadline, may_end=True)) is not None:
         if line.strip() == KEEP_RUNNING:
             return "\n".join(lines), True
         lines.append(line.rstrip("\r"))

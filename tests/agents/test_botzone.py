@@ -76,6 +76,7 @@ BOT = textwrap.dedent(
         if len(requests) > at and answer != "PASS":
             if how == "crash": raise RuntimeError("not today")
             if how == "hang": time.sleep(1000)
+            if how == "drip": print(flush=True); time.sleep(1000)
             if how == "illegal": answer = "PLAY W0"
             if how == "words": print("thinking")
             if how == "number": answer = 7
@@ -250,7 +251,8 @@ def test_data_and_globaldata_have_lines_of_their_own(data, everywhere, tmp_path)
     [
         ("crash", {}, r"has ended \(exit code 1\) without an answer.*RuntimeError: not today"),
         ("mute", {}, r"has ended \(exit code 3\) without an answer"),
-        ("hang", {"milliseconds": 1500}, r"not answered within"),
+        ("hang", {"milliseconds": 1500}, r"not answered within 1.5 s"),
+        ("drip", {"milliseconds": 1500}, r"not answered within 1.5 s"),
         ("illegal", {}, r"'2 ..' is answered by 'PLAY W0'; legal are discard"),
         ("words", {}, r"'thinking.*is not JSON"),
         ("number", {}, r"has no 'response' that is text"),
