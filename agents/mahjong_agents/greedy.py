@@ -13,10 +13,12 @@ from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PUNG, WIN
 from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_words
 from mahjong_env.observation.acceptance import FAR, Discards, Options
 
-# At the same distance a kong, which brings a tile more, comes before discards and passes, and these before claims.
-_RANK = np.full(len(ACTIONS), 1, np.int16)
-_RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
-_RANK[CHOW_LOW : PUNG + 1] = 2
+RANK: Final = np.full(len(ACTIONS), 1, np.int16)
+"""The rank of each action at the same distance, lowest first: kongs, then discards and passes, then claims.
+
+A kong brings a tile more."""
+RANK[CONCEALED_KONG:CHOW_LOW] = RANK[KONG] = 0
+RANK[CHOW_LOW : PUNG + 1] = 2
 _RANKS: Final = np.int16(3)
 _NEVER: Final = (FAR + 1) * 3
 _WIN_BIT = np.uint64(1) << np.uint64(WIN - 64)
@@ -113,8 +115,8 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     # How many actions are equally good so far, in each row? Where there is only one, its help need not be known.
     # (`ufunc.at` is fast only if nothing has to be cast.)
     cost = np.full(len(view), _NEVER, np.int16)
-    of_discards = discards.distance.astype(np.int16) * _RANKS + _RANK[0]
-    of_options = options.distance.astype(np.int16) * _RANKS + _RANK.take(options.action)
+    of_discards = discards.distance.astype(np.int16) * _RANKS + RANK[0]
+    of_options = options.distance.astype(np.int16) * _RANKS + RANK.take(options.action)
     cost[discards.row] = of_discards
     np.minimum.at(cost, options.row, of_options)
     discards = discards.take(np.flatnonzero(of_discards == cost.take(discards.row)))

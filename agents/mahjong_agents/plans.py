@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.greedy import ClosedGreedyAgent, GreedyAgent
-from mahjong_env import ACTIONS, View
+from mahjong_agents.greedy import RANK, ClosedGreedyAgent, GreedyAgent
+from mahjong_env import View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import NUM_GROUPS, POWER, RANKS, encode
+from mahjong_env.basics.tiles import FIRST_HONOUR
+from mahjong_env.hands.codes import NUM_GROUPS, POWER, RANKS, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import (
     ALL_KINDS,
@@ -127,12 +128,7 @@ def plans_within_reach(
 
 DISCARD: Final = -1  # an option in a seat's own turn: any discard
 
-_RANK: Final = np.full(len(ACTIONS) + 1, 2, np.int16)
-"""The rank of each action at the same distance, lowest first: kongs, then discards and passes, then claims.
-
-The last element is for `DISCARD`."""
-_RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
-_RANK[PASS] = _RANK[DISCARD] = 1
+_RANK: Final = np.append(RANK, RANK[0])  # the last element is for `DISCARD`
 _IMPOSSIBLE: Final = np.int16(1000)
 
 OPEN: Final = NUM_PLANS
@@ -171,10 +167,7 @@ def options_of(view: View, rows: NDArray[np.intp]) -> Options:
     row = rows[np.concatenate([turn, other])]
     action = np.concatenate([np.full(len(turn), DISCARD), action + CONCEALED_KONG])
     played = np.where(action == DISCARD, PASS, action)
-    natural = tiles_after(view, row, played)
-    wild = view.wild[row]
-    some = np.flatnonzero(wild >= 0)
-    natural[some, wild[some]] = 0
+    natural, _ = split_wilds(tiles_after(view, row, played), view.wild[row])
     hands = replace(hands_after(view, row, played), counts=count_planes(natural))
     return Options(row, action, hands, melds_after(view, row, action))
 
@@ -274,7 +267,6 @@ _ONE_DRAGON: Final = np.bitwise_or.reduce(_RUNS, axis=1)
 _FLOWER_DRAGON: Final = np.array(
     [_RUNS[suits[0], 0] | _RUNS[suits[1], 1] | _RUNS[suits[2], 2] for suits in permutations(range(3))], np.uint64
 )
-_FIRST_HONOUR: Final = 3 * RANKS
 _POWER = POWER.astype(np.intp)
 
 
@@ -327,7 +319,7 @@ def _wild_pair(hands: Hands, natural: NDArray[np.int8], *, has_wild: bool) -> tu
         return np.full(len(natural), IMPOSSIBLE, np.int8), np.full(len(natural), np.uint64(0))
     # Add a pair of honours, so that the hand needs only sets.
     with_pair, every = natural.copy(), np.arange(len(natural))
-    honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
+    honour = with_pair[:, FIRST_HONOUR:].argmin(axis=1) + FIRST_HONOUR
     with_pair[every, honour] += 2
     codes = hands.codes.copy()
     codes[3] += 2 * _POWER[honour]

@@ -24,7 +24,7 @@ from mahjong_agents.value.completions import declined_wins, next_draws
 from mahjong_env import View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, NUM_ACTIONS, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import NUM_KINDS, RANKS, SUIT
+from mahjong_env.hands.codes import NUM_KINDS, RANKS, SUIT, split_wilds
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes
 from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import FAR, concealed, hands_after, look_ahead, tiles_after
@@ -273,9 +273,7 @@ class _ActionFeatures:
         view, n = self.view, len(self.every)
         self.changes = np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))  # [c] claims and kongs
         row, action = self.row[self.changes], self.action[self.changes]
-        natural_after = tiles_after(view, row, action)
-        some = np.flatnonzero(self.wild[row] >= 0)
-        natural_after[some, self.wild[row[some]]] = 0
+        natural_after, _ = split_wilds(tiles_after(view, row, action), self.wild[row])
         melds_after_it = melds_after(view, row, action)
         melds_of_suit = self.melds_of_suit[row, 0].copy()
         melds_of_suit[np.arange(len(row)), _SUIT[self.kind[self.changes]]] += 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import FIRST_HONOUR, WHITE
 from mahjong_env.hands.codes import NUM_KINDS, encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
@@ -24,8 +25,6 @@ from mahjong_env.ruleset.shapes import needs_counts, shanten
 
 Numbers = NDArray[np.float32]
 
-_FIRST_HONOUR: Final = 27
-_FIRST_DRAGON: Final = 31
 _MOST_DISTANCE: Final = 6
 _TYPES: Final = 7
 """The number of types: discard, concealed kong, added kong, chow, pung, kong with a discard, pass."""
@@ -84,6 +83,7 @@ class Afterstates:
         self._unseen = view.unseen[row]
         self._unseen_tiles = np.maximum(self._unseen.sum(axis=1), 1)
         self.help: Numbers = count_tiles(self._helping, count_planes(self._unseen)).astype(np.float32)
+        # One or two more than `Rules.drawable`; the network was learned with this.
         drawable = rules.deck.sum() - rules.reserve - rules.seats * rules.hand_size
         self._stage: Numbers = np.clip(1 - view.left[row] / drawable, 0, 1).astype(np.float32)
 
@@ -114,7 +114,7 @@ class Afterstates:
     def _blocks(self) -> Numbers:
         """Return [m, k] the neighbours, gaps, pairs, triplets and single tiles."""
         natural, unseen = self.natural, self._unseen
-        suits = natural[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
+        suits = natural[:, :FIRST_HONOUR].reshape(-1, 3, 9)
         there = suits > 0
         beside = there[:, :, :-1] & there[:, :, 1:]
         across = there[:, :, :-2] & there[:, :, 2:]
@@ -123,7 +123,7 @@ class Afterstates:
         near = padded[:, :, 1:10] | padded[:, :, 3:12] | padded[:, :, :9] | padded[:, :, 4:]
         alone = (suits == 1) & ~near
         alone_at_ends = alone[:, :, [0, 8]].sum(axis=(1, 2))
-        honours = natural[:, _FIRST_HONOUR:]
+        honours = natural[:, FIRST_HONOUR:]
         counts = _columns(
             beside.sum(axis=(1, 2)),
             across.sum(axis=(1, 2)),
@@ -178,15 +178,15 @@ class Afterstates:
         """Return [m, k] the winds and dragons that may count, pairs of 2, 5 and 8, and flowers."""
         view, row, every = self.view, self.row, np.arange(len(self.row))
         counts = np.zeros((len(row), NUM_KINDS), np.float32)
-        counts[:, _FIRST_DRAGON:] = 1
+        counts[:, WHITE:] = 1
         for wind in (view.house_wind[row, 0], view.round_wind[row]):
-            counts[every, _FIRST_HONOUR + np.clip(wind, 0, 3)] += 1
+            counts[every, FIRST_HONOUR + np.clip(wind, 0, 3)] += 1
         own, new = self.natural + self._melded, np.flatnonzero(self._is_new_meld)
         own[new, self.kind[new]] += 3
         return _columns(
             (counts * (self.natural == 2)).sum(axis=1),
             (counts * (own >= 3)).sum(axis=1),
-            self.natural[:, _FIRST_DRAGON:].sum(axis=1) / 2,
+            self.natural[:, WHITE:].sum(axis=1) / 2,
             (self.natural[:, _WITH_2_5_8] >= 2).sum(axis=1) / 2,
             view.flowers[row, 0].sum(axis=1) / 3,
             view.flowers[row, 1:].sum(axis=(1, 2)) / 6,
@@ -197,7 +197,7 @@ class Afterstates:
         wilds, short = self.wilds, self.shanten.short_of_sets
         # Add a pair of honours, so that the hand needs only sets.
         with_pair = self.natural.copy()
-        honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
+        honour = with_pair[:, FIRST_HONOUR:].argmin(axis=1) + FIRST_HONOUR
         with_pair[np.arange(len(wilds)), honour] += 2
         of_sets = cheapest_hands(encode(with_pair).T, self._hands.sets).short.astype(np.intp)
         has_some = wilds > 0
@@ -229,8 +229,8 @@ class Afterstates:
         """Return [m, k] the type of the action, and the class of the discard."""
         view, row, kind = self.view, self.row, self.kind
         of_discard = _CLASS[kind]
-        of_discard[kind == _FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
-        of_discard[kind == _FIRST_HONOUR + view.round_wind[row]] = _OF_ROUND
+        of_discard[kind == FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
+        of_discard[kind == FIRST_HONOUR + view.round_wind[row]] = _OF_ROUND
         return np.concatenate(
             [one_hot(self.type, _TYPES), one_hot(of_discard, _CLASSES) * (self.type == 0)[:, None]], axis=1
         )
@@ -245,10 +245,10 @@ class Afterstates:
         is_recent = (latest > 0) & (latest > view.num_discards[row][:, None] - view.rules.seats) & is_discard
         left = one_hot(np.clip(unseen[every, kind], 0, 3), 4) * is_discard
         suits = np.zeros((len(row), 3, 13), np.float32)
-        suits[:, :, 2:11] = unseen[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
+        suits[:, :, 2:11] = unseen[:, :FIRST_HONOUR].reshape(-1, 3, 9)
         suit, rank = np.minimum(kind // 9, 2), kind % 9
         around = np.stack([suits[every, suit, rank + 2 + step] for step in (-2, -1, 1, 2)]).sum(axis=0)[:, None]
-        around = around * is_discard * (kind < _FIRST_HONOUR)[:, None] / 8
+        around = around * is_discard * (kind < FIRST_HONOUR)[:, None] / 8
         parts = [
             left,
             left * stage,

@@ -21,14 +21,13 @@ from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
 from mahjong_env.ruleset.shapes import needs_counts, shanten
 from mahjong_env.scoring.wins import Source, Wins
-from mahjong_env.state.arrays import Phase
+from mahjong_env.state.arrays import SLOT_OF_OFFSET, Phase
 
 _ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
 _CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
 _SETS: Final = np.concatenate([3 * _ONE, _ONE[_CHOWS] + _ONE[_CHOWS + 1] + _ONE[_CHOWS + 2]])
 """[55, 34] int8 the tiles of every pung and chow."""
 _LOWEST: Final = np.concatenate([np.arange(NUM_KINDS), _CHOWS]).astype(np.int8)
-SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 # The last element, which the index -1 reaches, stands for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
 _NEXT_SLOT: Final = {3: np.array([1, 3, -1, 0], np.int8), 4: np.array([1, 2, 3, 0], np.int8)}
@@ -158,7 +157,7 @@ def price(
         has_come: whether the winning tile has been drawn or offered already, so that it is no longer one of the unseen
             tiles. How it came and who gives it then counts.
     """
-    slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
+    slots, seat_of_slot = SLOT_OF_OFFSET[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
     is_drawn = np.broadcast_to(np.asarray(source) == Source.DRAW, row.shape)
     has_been_drawn = is_drawn & has_come
@@ -402,11 +401,7 @@ def _in_roots(numbers: NDArray[Any]) -> NDArray[np.int8]:
 
 def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> _Waiting:
     """Return the hands that actions leave; after a chow or pung, one for each discard that leaves it as near."""
-    natural, wilds = tiles_after(view, row, action), np.zeros(len(row), np.int8)
-    some = np.flatnonzero(view.wild[row] >= 0)
-    wild = view.wild[row[some]]
-    wilds[some] = natural[some, wild]
-    natural[some, wild] = 0
+    natural, wilds = split_wilds(tiles_after(view, row, action), view.wild[row])
     counts = count_planes(natural) if needs_counts(view.rules) else None
     hands = replace(hands_after(view, row, action), wilds=wilds, counts=counts)
     every = _Waiting(np.arange(len(row)), row, natural, hands)

@@ -16,6 +16,7 @@ from mahjong_agents.value.afterstates import Numbers, one_hot
 from mahjong_env import VARIANTS, AgentError, Rules, View
 from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import FIRST_HONOUR
 from mahjong_env.hands.kind_sets import members
 from mahjong_env.observation.acceptance import Discards
 
@@ -24,7 +25,6 @@ NUMBERS_PATH: Final = Path(__file__).with_name("folding.npz")
 _ROWS: Final = 512
 """Rows that are evaluated together, few enough for their numbers to fit into the cache."""
 _FAR: Final = 6
-_FIRST_HONOUR: Final = 27
 _HONOURS: Final = 4
 _CLASS: Final = np.array([*[0, 1, 2, 3, 3, 3, 2, 1, 0] * 3, *[_HONOURS] * 7])
 """The class of each of the 34 kinds: terminals, twos and eights, threes and sevens, the middle, honours."""
@@ -170,9 +170,9 @@ def danger_facts(view: View, row: NDArray[np.intp], slot: int, kind: NDArray[np.
     every, stage = np.arange(len(row)), _stage(view)[row]
     lies = np.zeros((len(row), 3, 15), np.float32)
     unseen = np.zeros((len(row), 3, 13), np.float32)
-    lies[:, :, 3:12] = (view.discards[row, slot, :_FIRST_HONOUR] > 0).reshape(-1, 3, 9)
-    unseen[:, :, 2:11] = view.unseen[row, :_FIRST_HONOUR].reshape(-1, 3, 9)
-    suit, rank, is_suit = np.minimum(kind // 9, 2), kind % 9, kind < _FIRST_HONOUR
+    lies[:, :, 3:12] = (view.discards[row, slot, :FIRST_HONOUR] > 0).reshape(-1, 3, 9)
+    unseen[:, :, 2:11] = view.unseen[row, :FIRST_HONOUR].reshape(-1, 3, 9)
+    suit, rank, is_suit = np.minimum(kind // 9, 2), kind % 9, kind < FIRST_HONOUR
     below, under, over, above = (unseen[every, suit, rank + 2 + step] for step in (-2, -1, 1, 2))
     beside = [
         np.maximum(lies[every, suit, rank + 3 - step], lies[every, suit, rank + 3 + step]) * is_suit
