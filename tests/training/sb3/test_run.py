@@ -123,6 +123,14 @@ class TestTrain:
         assert train(out, *own) == 0
         assert json.loads((out / "config.json").read_text(encoding="utf-8"))["knobs"] == ["players=4"]
 
+    def test_a_policy_that_imitated_nobody_does_not_say_that_it_did(self, tmp_path, capsys):
+        out = tmp_path / "run"
+        for words in ([], ["--resume"]):
+            assert train(out, "--warm-start-steps", "4", *words, steps=128 if words else 64) == 0
+            assert PolicyFile.read(out / "last.zip").training["teacher"] is None
+        told = "no hand ended within --warm-start-steps 4 at 4 tables: nothing was imitated\n"
+        assert capsys.readouterr().out.count(told) == 1
+
 
 class TestLock:
     def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):

@@ -118,6 +118,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
         self.points = self.best_points = -float("inf")  # means over the judges: last measurement, best one
         self._has_begun = config.warm_start_steps == 0
+        self._has_imitated = False
 
     def close(self) -> None:
         """Close the file of records, if there is one."""
@@ -168,8 +169,13 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         for number, fit in enumerate(fits, start=1):
             for name, value in zip(("cross_entropy", "value_loss"), fit, strict=True):
                 self._board.add_scalar(f"warm_start/{name}", value, number)
+        if not fits:
+            print(
+                f"no hand ended within --warm-start-steps {config.warm_start_steps} at {config.tables} tables: "
+                "nothing was imitated"
+            )
         self.seconds += time.monotonic() - start
-        self._has_begun = True
+        self._has_begun, self._has_imitated = True, bool(fits)
         self.save()
 
     def update(self) -> None:
@@ -192,7 +198,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
     def policy_file(self) -> PolicyFile:
         """Return a policy file of the network as it is now."""
         config = self.config
-        teacher = config.teacher if config.warm_start_steps else None
+        teacher = config.teacher if self._has_imitated else None
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
@@ -202,7 +208,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             training={
                 "mahjong_env": __version__,
                 "steps": self.steps,
-                "warm_start_steps": config.warm_start_steps,
+                "warm_start_steps": config.warm_start_steps if self._has_imitated else 0,
                 "teacher": teacher,
                 "teachers": list(dict.fromkeys([*REFERENCES, teacher])) if teacher else [],
                 "reward": config.reward,
@@ -218,6 +224,7 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             "optimiser": self.model.policy.optimizer.state_dict(),
             "steps": self.steps,
             "best_points": self.best_points,
+            "has_imitated": self._has_imitated,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -226,5 +233,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self.model.policy.optimizer.load_state_dict(state["optimiser"])
         self.steps = self.model.num_timesteps = int(state["steps"])
         self.best_points, self._has_begun = float(state["best_points"]), True
+        self._has_imitated = bool(state.get("has_imitated", self.config.warm_start_steps))  # older runs have none
         # Deal other tables than those before the checkpoint.
         self.env.seed(training_seed(self.config.seed, self.steps))
