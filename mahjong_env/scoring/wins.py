@@ -151,7 +151,8 @@ class Wins(Answers):
     @lazy
     def melded(self) -> Melded:
         """The winner's melds, counted."""
-        meld = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
+        # numpy 1 would keep int8, which has no room for the product.
+        meld = np.multiply(self.own_type, NUM_KINDS + 1, dtype=np.intp) + self.own_kind + 1
         each = _melds().take(meld[:, : max(1, self.own_melds.max(initial=0))].T, axis=0)
         counted = np.add.reduce(each, axis=0, dtype=np.int8)
         chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)

@@ -24,6 +24,8 @@ FOLDERS = {layer: ROOT / home / layer for layer, home in LAYERS.items()}
 """The packages; nothing else is in the wheel, tools, experiments and tests least of all."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 COMMANDS = tuple(PROJECT["entry-points"]["mahjong_env.commands"])
+OLDEST = [re.sub(r">=([\d.]+).*", r"==\1", requirement) for requirement in PROJECT["dependencies"]]
+"""What the core requires, each in the oldest version that will do."""
 
 # One worker builds and installs, once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("wheel")
@@ -50,14 +52,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+def with_installed(home: Path, *packages: str | Path) -> Path:
+    """The interpreter of a new environment into which these packages have been installed."""
+    venv.create(home, with_pip=True)
+    interpreter = home / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run(interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages, cwd=home)
+    return interpreter
+
+
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an empty environment into which the wheel alone has been installed."""
-    home = tmp_path_factory.mktemp("venv")
-    venv.create(home, with_pip=True)
-    interpreter = home / ("Scripts" if os.name == "nt" else "bin") / "python"
-    run(interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=home)
-    return interpreter
+    return with_installed(tmp_path_factory.mktemp("venv"), wheel)
 
 
 @pytest.mark.thorough
@@ -88,6 +94,27 @@ def test_plays_without_any_extra(python: Path, tmp_path: Path):
     # -I: neither this checkout nor PYTHONPATH can lend a module.
     printed = run(python, "-I", ROOT / "tests" / "support" / "play_core.py", cwd=tmp_path)
     assert str(python.parents[1]) in printed
+
+
+CASES = f"""
+from pathlib import Path
+import mahjong_env, numpy
+from mahjong_env.testing import check_cases
+print(mahjong_env.__file__, numpy.__version__)
+for variant in mahjong_env.VARIANTS:
+    check_cases(variant, *(Path({str(ROOT)!r}, "tests", "cases", variant + end) for end in (".toml", "_play.toml")))
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the oldest numpy has no wheels for it")
+def test_plays_and_scores_with_the_oldest_versions_permitted(wheel: Path, tmp_path: Path):
+    """Numpy 1 has other rules for types: an int8 array times `np.intp(35)` is int8 there."""
+    interpreter = with_installed(tmp_path / "venv", wheel, *OLDEST)
+    run(interpreter, "-I", ROOT / "tests" / "support" / "play_core.py", cwd=tmp_path)
+    told = run(interpreter, "-I", "-c", CASES, cwd=tmp_path).split()
+    assert told[0].startswith(str(tmp_path))
+    assert f"numpy=={told[1]}".startswith(OLDEST[0])
 
 
 @pytest.mark.thorough
