@@ -17,6 +17,7 @@ from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.aec import Guarded, MahjongAEC
 from mahjong_env.environments.agents import Opponent, RandomAgent, choose_at_random, find_agent
+from mahjong_env.environments.registration import gymnasium_id
 from mahjong_env.ruleset.questions import Rules
 
 RLCARD: Final = "RLCard mahjong"
@@ -175,8 +176,7 @@ def play_engine(rules: Rules, seed: int) -> Play:
 
 def play_learner(rules: Rules, seed: int) -> Play:
     """Begin Gymnasium's usual loop for one seat against random opponents; the decisions of all players count."""
-    identifier = f"mahjong_env/{rules.name.capitalize()}-v{rules.version}"
-    env: Any = gymnasium.make(identifier, opponents="random", **rules.knobs)
+    env: Any = gymnasium.make(gymnasium_id(rules.name, rules.version), opponents="random", **rules.knobs)
     env.reset(seed=seed)
     engine, rng = env.unwrapped.engine, np.random.default_rng(seed)
 

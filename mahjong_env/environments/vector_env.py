@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
+from mahjong_env.basics.types import BoolArray, Float64Array, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
 from mahjong_env.environments.arguments import (
     DICT,
@@ -29,7 +29,6 @@ from mahjong_env.environments.learning_seats import LearnersEnv
 from mahjong_env.environments.render import RENDER_FPS, render_game
 from mahjong_env.ruleset.questions import Rules
 
-Float64Array = NDArray[np.float64]
 Step = tuple[Any, Float64Array, BoolArray, BoolArray, dict[str, Any]]
 
 _OPTIONS: Final = {
