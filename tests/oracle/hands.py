@@ -9,7 +9,6 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 KINDS = range(34)
-SUIT_OF = [kind // 9 for kind in KINDS]
 RUN_STARTS = [kind for kind in range(27) if kind % 9 <= 6]
 KINDS_258 = tuple(kind for kind in range(27) if kind % 9 in (1, 4, 7))
 ORPHANS = [kind for kind in KINDS if kind >= 27 or kind % 9 in (0, 8)]
@@ -17,10 +16,10 @@ SETS = [(kind,) * 3 for kind in KINDS] + [(start, start + 1, start + 2) for star
 NEVER = 99
 
 
-def random_hand(rng, tiles, kinds=34, copies=4):
-    """Deal a hand; few kinds hang together, more copies than four are what wild tiles can make."""
+def random_hand(rng, tiles, kinds):
+    """Deal a hand of so many kinds; few of them hang together."""
     allowed = rng.choice(34, kinds, replace=False) if rng.random() < 0.3 else neighbours(rng, kinds)
-    wall = np.repeat(allowed, copies)
+    wall = np.repeat(allowed, 4)
     return tuple(np.bincount(rng.choice(wall, tiles, replace=False), minlength=34).tolist())
 
 

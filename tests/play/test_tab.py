@@ -15,9 +15,8 @@ import mahjong_env
 from mahjong_env.play import tab
 from mahjong_env.records import GameRecord, replay_points
 from support.browser import WIDE, chromium, messages, wait
+from support.playing import READY
 from tools import play_in_tab
-
-READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
 
 
 def answered(path, body=None):

@@ -28,8 +28,6 @@ from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.evaluation.results import summarise
 
-WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
-
 
 class TestLooks:
     def test_are_few_and_end_with_all_deals(self):
