@@ -24,7 +24,7 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
-from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.estimates import Estimate, mean
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure
 from mahjong_training.learning import run as train
@@ -105,11 +105,6 @@ def by_deal(rules: Rules, way: str, seed: int, chosen: argparse.Namespace) -> np
     points = result.points_by_deal(0) * result.deals / result.hands
     write_text(kept, json.dumps(points.tolist()))
     return points
-
-
-def mean(points: np.ndarray) -> Estimate:
-    """Return the mean of the points of deals."""
-    return ratio(points, np.ones(len(points)))
 
 
 def of_seeds(points: np.ndarray) -> Estimate:

@@ -18,8 +18,9 @@ import numpy as np
 from mahjong_agents import make_agent
 from mahjong_env import VARIANTS
 from mahjong_training.config import LeaderboardConfig, WorkersConfig
-from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.estimates import mean
 from mahjong_training.evaluation.leaderboard import mixed
+from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Contest, in_sigma, play_contests
 
 
@@ -37,10 +38,11 @@ def main() -> None:
     compared = (arguments.policy, arguments.than or f"policy:{arguments.variant}")
     pool = LeaderboardConfig().pool
     agents = {spec: make_agent(spec) for spec in dict.fromkeys([*compared, "reference", *pool])}
-    deals, others = range(arguments.deals), rules.people - 1
+    deals = range(arguments.deals)
 
     def duels(opponent: str) -> list[list[Contest]]:
-        return [[Contest.of(rules, agents, [spec, *[opponent] * others], deals)] for spec in compared]
+        lineups = [one_against_copies(spec, opponent, rules.people) for spec in compared]
+        return [[Contest.of(rules, agents, lineup, deals)] for lineup in lineups]
 
     standings = {
         "alone against copies of the reference agent": duels("reference"),
@@ -55,10 +57,6 @@ def main() -> None:
         new, old = (np.concatenate([next(points) for _ in contests]) for contests in pair)
         cells = [in_sigma(rules, mean(values)).text(3, sign="+") for values in (new, old, new - old)]
         print(f"| {title} | {' | '.join(cells)} | {len(new):,} |")
-
-
-def mean(values: np.ndarray) -> Estimate:
-    return ratio(values, np.ones(len(values)))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 from mahjong_agents import make_agent, reference_agent
 from mahjong_env import VARIANTS, Rules, rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, mean
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import blocks, in_sigma, play_block
 from mahjong_training.evaluation.results import summarise
@@ -83,9 +83,9 @@ def house_rules(variant: str, spec: str, tables: int, deals: int) -> list[str]:
         result = summarise(played, every[0].lineup, parts, confidence=1 - 0.05 / tables)
         found.append(in_sigma(played, result.of(0).points))
         print(f"{variant}, {spec}: set {number + 1} of {tables}", file=sys.stderr)
-    mean = ratio(np.array([one.mean for one in found]), np.ones(tables), 0.95)
+    of_all = mean(np.array([one.mean for one in found]))
     least = min(found, key=lambda one: one.high)
-    return [cell(mean), least.text(3, sign="+"), f"{sum(one.high < 0 for one in found)} of {tables}"]
+    return [cell(of_all), least.text(3, sign="+"), f"{sum(one.high < 0 for one in found)} of {tables}"]
 
 
 def learned(policy: str, variant: str, arguments: argparse.Namespace) -> str:

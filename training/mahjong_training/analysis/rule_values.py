@@ -24,7 +24,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.rows import Row
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, share
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, mean, share
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import deal, play_out
 from mahjong_training.runtime.limits import check_counts, check_seed
@@ -83,7 +83,7 @@ class Influence:
             return Estimate(self.value, -np.inf, np.inf)
         if self.is_share and self.value in (0, 100):
             return share(np.full(self.counted, self.value / 100), np.ones(self.counted)).over(0.01)
-        spread = ratio(self.of_deal, np.ones(len(self.of_deal)))
+        spread = mean(self.of_deal)
         low, high = self.value + spread.low, self.value + spread.high
         if self.is_share:
             low, high = max(low, 0.0), min(high, 100.0)

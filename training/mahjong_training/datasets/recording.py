@@ -27,7 +27,7 @@ from mahjong_training.datasets.exports import arrow, write_parquet
 from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
 from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
-from mahjong_training.runtime.console import saying_what_is_kept, time_left
+from mahjong_training.runtime.console import kept_in, saying_what_is_kept, time_left
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import new_executor, set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
@@ -281,7 +281,7 @@ def run(config: RecordConfig) -> None:
     found = list[int]()  # hands that existed, then the hands of each shard written
 
     def kept() -> str:
-        return f"{sum(found):,} of {settings.hands:,} hands are kept in {out}: run the same command again to resume"
+        return kept_in(out, f"{sum(found):,} of {settings.hands:,} hands")
 
     with saying_what_is_kept(kept) as tell:
 

@@ -29,18 +29,19 @@ from mahjong_agents.control_variates import UNIT
 from mahjong_agents.levels import LEVELS
 from mahjong_agents.policy.file import SHIPPED
 from mahjong_env import VARIANTS, Rules, __version__
+from mahjong_env.basics.types import is_integer
 from mahjong_env.environments.isolated import PREFIX
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import CheckEntryConfig, PageConfig, SubmitConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio
+from mahjong_training.evaluation.estimates import Estimate, mean, plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.leaderboard import mixed
-from mahjong_training.evaluation.lineups import seated
+from mahjong_training.evaluation.lineups import one_against_copies, seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.standing import Kept, estimate
-from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.console import kept_in, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, named_digests, provenance, replaced
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -107,8 +108,7 @@ def submit(config: SubmitConfig) -> dict[str, Any]:
     contests = contests_of(rules, agents, spec, config.deals)
     with alone_in(config.out):
         kept = config.out / f".{_file_name(config)}" if config.beacon is not None else None
-        said = f"finished parts are kept in {kept}: run the same command again to resume" if kept else ""
-        with saying_what_is_kept(lambda: said, in_log=True) as progress:
+        with saying_what_is_kept(lambda: kept_in(kept) if kept else "", in_log=True) as progress:
             played = play_contests(contests, agents, config, entry["seed"], out=kept, progress=progress)
             entry["contests"] = [described(one, parts) for one, parts in played]
         entry |= strength(entry["contests"])
@@ -284,10 +284,6 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and -_MOST_POINTS <= value <= _MOST_POINTS
 
 
-def _is_integer(value: Any) -> bool:
-    return type(value) is int
-
-
 def _are_lines(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_line, value))
 
@@ -312,11 +308,11 @@ _VALUES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "knobs": (_are_lines, "a list of lines of text"),
     "date": (lambda value: isinstance(value, str) and _is_date(value), "a date such as 2026-01-31"),
     "mahjong_env": (_is_line, "a line of text"),
-    "version": (_is_integer, "an integer"),
+    "version": (is_integer, "an integer"),
     "beacon": (_is_line, "a line of text"),
     "beacon_was_given": (lambda value: isinstance(value, bool), "true or false"),
-    "deals": (_is_integer, "an integer"),
-    "seed": (_is_integer, "an integer"),
+    "deals": (is_integer, "an integer"),
+    "seed": (is_integer, "an integer"),
     "contests": (lambda value: isinstance(value, list) and value != [], "a list of contests"),
 }
 """For each value of an entry that is not computed from the others, whether it can be what it says, and in words."""
@@ -424,8 +420,8 @@ def digest_of(entry: Mapping[str, Any]) -> str:
 
 def contests_of(rules: Rules, agents: Mapping[str, Agent], spec: str, deals: int) -> list[Contest]:
     """Return the contests of a newcomer; it plays each deal once, so that it cannot remember it from another seat."""
-    copies = [POOL[0]] * (rules.people - 1)
-    duel = Contest.of(rules, agents, [spec, *copies], range(deals), "turns", most=_BLOCK)
+    lineup = one_against_copies(spec, POOL[0], rules.people)
+    duel = Contest.of(rules, agents, lineup, range(deals), "turns", most=_BLOCK)
     return [duel, *mixed(rules, agents, spec, POOL, range(deals, 2 * deals), seatings="turns", most=_BLOCK)]
 
 
@@ -448,7 +444,7 @@ def strength(contests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for name, of in (("points", contests[:1]), ("mixed", contests[1:])):
         for key, what in ((name, "points"), (f"{name}_with_luck", "with_luck")):
             by_deal = np.array([points for one in of for block in one["blocks"] for points in block[what]], np.float64)
-            found[key] = asdict(ratio(by_deal, np.ones(len(by_deal))))
+            found[key] = asdict(mean(by_deal))
     return found
 
 

@@ -95,6 +95,11 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
     return Estimate(mean, mean + float(low), mean + float(high))
 
 
+def mean(values: NDArray[Any], confidence: float = 0.95) -> Estimate:
+    """Estimate the mean of independent values [n], one for each cluster; see `ratio`."""
+    return ratio(values, np.ones(len(values)), confidence)
+
+
 def share(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) -> Estimate:
     """Estimate a share of hands, such as the hands won; as `ratio`, but the interval stays within 0 and 1.
 

@@ -25,14 +25,14 @@ from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import standing
-from mahjong_training.evaluation.estimates import Estimate, plain_json, ratio, share
+from mahjong_training.evaluation.estimates import Estimate, mean, plain_json, share
 from mahjong_training.evaluation.hand_statistics import Played
-from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
+from mahjong_training.evaluation.lineups import Seatings, one_against_copies, orders_of_a_deal, seated
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.results import LineupResult, Standing, shares_of_places
 from mahjong_training.evaluation.standing import Kept, around, cell, lines, titled
-from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.console import kept_in, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
@@ -92,8 +92,8 @@ class Table:
             found |= {"mixed": self.mixed[agent].over(self.sigma)}
             found |= {"how_mixed": how | {"deals": config.mixed_deals, "pool": config.pool}}
         if agent in self.places:
-            *shares, mean = self.places[agent]
-            found |= {"places": shares, "mean_place": mean}
+            *shares, mean_place = self.places[agent]
+            found |= {"places": shares, "mean_place": mean_place}
             found |= {"how_places": how | {"deals": config.matches, "hands": config.match_hands, "pool": config.pool}}
         return found
 
@@ -136,8 +136,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
     agents = _agents(config)
     set_threads(config.threads)
     with alone_in(config.out):
-        said = f"finished parts are kept in {config.out}: run the same command again to resume"
-        with saying_what_is_kept(lambda: said) as progress:
+        with saying_what_is_kept(lambda: kept_in(config.out)) as progress:
             tables = [_table(rules, levels, agents, config, progress) for rules in variants]
         kept = Kept(kept.path, {}) if config.kept is None else Kept.read(kept.path)  # others may have added to it
         for table in tables:
@@ -189,7 +188,7 @@ def _table(
     for agent in rows:
         for level in against if config.deals else ():
             if level != agent:
-                duel = Contest.of(rules, agents, [agent, *[level] * (rules.people - 1)], range(config.deals))
+                duel = Contest.of(rules, agents, one_against_copies(agent, level, rules.people), range(config.deals))
                 plan.append((agent, level, duel))
         for kind, deals, hands in ((_MIXED, config.mixed_deals, 1), (_MATCH, config.matches, config.match_hands)):
             tables = mixed(rules, agents, agent, config.pool, range(deals), hands=hands)
@@ -246,8 +245,7 @@ def mixed(
 def mixed_points(played: Sequence[tuple[Contest, list[Played]]]) -> Estimate:
     """Return the points a hand of the first agent of some contests."""
     results = [contest.result(parts) for contest, parts in played]
-    by_deal = np.concatenate([result.points_per_hand(0) for result in results])
-    return ratio(by_deal, np.ones(len(by_deal)))
+    return mean(np.concatenate([result.points_per_hand(0) for result in results]))
 
 
 def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estimate, ...]:
@@ -257,9 +255,8 @@ def mixed_places(played: Sequence[tuple[Contest, list[Played]]]) -> tuple[Estima
         block = contest.blocks[0]
         found.append(shares_of_places(block.lineup, parts, block.seatings, first=block.first))
     by_deal = np.concatenate(found)
-    ones = np.ones(len(by_deal))
-    mean = by_deal @ np.arange(1, by_deal.shape[1] + 1)
-    return (*(share(column, ones) for column in by_deal.T), ratio(mean, ones))
+    ones, places = np.ones(len(by_deal)), np.arange(1, by_deal.shape[1] + 1)
+    return (*(share(column, ones) for column in by_deal.T), mean(by_deal @ places))
 
 
 def ratings(played: Sequence[tuple[Contest, list[Played]]]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, permutations
 from math import comb
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from mahjong_training.errors import TrainingError
 Seatings: TypeAlias = Literal["all", "balanced", "turns"]
 Kind: TypeAlias = Literal["duels", "pairs", "league"]
 Lineup: TypeAlias = tuple[int, ...]
+Named = TypeVar("Named", bound=int | str)
 
 _MOST_TABLES: Final = 40  # of a league in which every set of agents meets; larger leagues play a cyclic design
 
@@ -67,8 +68,8 @@ def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = 
     return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
 
 
-def one_against_copies(agent: int, other: int, people: int) -> Lineup:
-    """Return the line-up of one agent against copies of another in all other seats."""
+def one_against_copies(agent: Named, other: Named, people: int) -> tuple[Named, ...]:
+    """Return the line-up of one agent, given by number or text, against copies of another in all other seats."""
     return (agent, *[other] * (people - 1))
 
 

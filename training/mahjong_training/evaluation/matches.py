@@ -23,7 +23,7 @@ from mahjong_env.environments.agents import agent_name, ask, choose_actions, pla
 from mahjong_env.records import GameRecord, Recorder, deal_again
 from mahjong_training.config import WorkersConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.estimates import Estimate, mean
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
 from mahjong_training.evaluation.results import LineupResult, summarise
@@ -478,8 +478,7 @@ def sigma(rules: Rules) -> float:
 def measured_sigma(rules: Rules, deals: int = _SIGMA_DEALS) -> Estimate:
     """Measure `sigma` on deals that are used for nothing else; return it with its 95 % interval."""
     parts = (range(first, min(first + _SIGMA_DEALS, deals)) for first in range(0, deals, _SIGMA_DEALS))
-    by_deal = np.concatenate([_squares(rules, part) for part in parts])
-    variance = ratio(by_deal, np.ones(len(by_deal)))
+    variance = mean(np.concatenate([_squares(rules, part) for part in parts]))
     return Estimate(*(float(np.sqrt(max(end, 0.0))) for end in (variance.mean, variance.low, variance.high)))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mahjong_agents.control_variates import UNIT
 from mahjong_env import Rules, __version__
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio, share
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, mean, ratio, share
 from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column, Played
 from mahjong_training.evaluation.lineups import (
     Kind,
@@ -111,7 +111,7 @@ class LineupResult:
 
     def mean_place(self, agent: int) -> Estimate:
         """Estimate an agent's mean place, from 1, in matches."""
-        return ratio(self.places_by_deal(agent), np.ones(self.deals), self.confidence)
+        return mean(self.places_by_deal(agent), self.confidence)
 
     def _number(self, agent: int) -> int:
         return [standing.agent for standing in self.standings].index(agent)

@@ -17,6 +17,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Contest, play_contests, sigma
 from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.evaluation.standing import Kept
@@ -170,7 +171,7 @@ def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tupl
     policies = [f"policy:{path}" for path in (folder.best, folder.initial)[: 1 + folder.has_gained]]
     agents = {spec: make_agent(spec) for spec in (*policies, config.agent)}
     tests = [
-        Contest.of(rules, agents, [policy, *[config.agent] * (rules.people - 1)], range(config.deals))
+        Contest.of(rules, agents, one_against_copies(policy, config.agent, rules.people), range(config.deals))
         for policy in policies
     ]
     with status() as tell:

@@ -24,13 +24,14 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import BestResponseConfig, PsroConfig, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Contest, check_single_hands, play_contests, sigma
 from mahjong_training.evaluation.payoffs import Payoffs
 from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import best_response
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.runtime.console import saying_what_is_kept
+from mahjong_training.runtime.console import kept_in, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, replaced
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
@@ -141,10 +142,10 @@ def _payoffs(rules: Rules, pool: tuple[str, ...], config: PsroConfig, out: Path)
     agents = {spec: make_agent(spec) for spec in pool}
     pairs = list(permutations(pool, 2))
     contests = [
-        Contest.of(rules, agents, [one, *[other] * (rules.people - 1)], range(config.deals)) for one, other in pairs
+        Contest.of(rules, agents, one_against_copies(one, other, rules.people), range(config.deals))
+        for one, other in pairs
     ]
-    said = f"finished parts are kept in {out}: run the same command again to resume"
-    with saying_what_is_kept(lambda: said) as progress:
+    with saying_what_is_kept(lambda: kept_in(out)) as progress:
         played = play_contests(contests, agents, config, config.seed, out=out, progress=progress)
         results = [contest.result(parts) for contest, parts in played]
     return Payoffs.of(pool, dict(zip(pairs, results, strict=True)))

@@ -19,7 +19,7 @@ from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, looks, ratio, weighted
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, confidence, looks, mean, weighted
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import begin_to_measure, measure, sigma
 from mahjong_training.evaluation.results import LineupResult
@@ -429,7 +429,7 @@ def gate(
                 else one.points_per_hand(0) - other.points_per_hand(0)
             )
         joined = [np.concatenate(of_reference) for of_reference in gains]
-        of_each = [ratio(gain, np.ones(len(gain)), confidence(planned)) for gain in joined]
+        of_each = [mean(gain, confidence(planned)) for gain in joined]
         found = weighted([(share, one) for (share, _), one in zip(references, of_each, strict=True)])
         if found.mean <= 0 or found.low > 0:
             break

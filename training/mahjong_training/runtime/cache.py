@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.files import read_arrays
 from mahjong_training.errors import TrainingError
-from mahjong_training.runtime.console import time_left
+from mahjong_training.runtime.console import kept_in, time_left
 from mahjong_training.runtime.digests import versions
 from mahjong_training.runtime.executors import Executor, State, Task, Work
 from mahjong_training.runtime.folders import make_folder, write_bytes
@@ -79,10 +79,10 @@ class ResultCache:
 
     def how_far(self, parts: int) -> str:
         """Return a sentence on how many of the parts are in the folder; "" for a cache in memory."""
-        if self._folder is None:
+        if self._folder is None or self._out is None:
             return ""
         kept = len(list(self._folder.glob("*.npz")))
-        return f"{kept} of {parts} parts are kept in {self._out}: run the same command again to resume"
+        return kept_in(self._out, f"{kept} of {parts} parts")
 
     def remove(self) -> None:
         """Delete the results, once all work is done."""

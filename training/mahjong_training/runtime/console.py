@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
@@ -90,6 +91,11 @@ def status(*, in_log: bool = False) -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as spinner:
         yield spinner.update
+
+
+def kept_in(folder: Path, what: str = "finished parts") -> str:
+    """Return the sentence that something is kept in a folder, from which the same command resumes."""
+    return f"{what} are kept in {folder}: run the same command again to resume"
 
 
 @contextmanager
