@@ -133,13 +133,13 @@ def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
             if gain.mean > most:
                 best, most = tried, gain.mean
         agent = ValueAgent(numbers=best)
-    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
-    return kept | best.arrays(rules.name)
+    return written(options.out, but=rules) | best.arrays(rules.name)
 
 
-def written(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file; an empty dictionary if there is no such file."""
-    return read_arrays(path.read_bytes(), MOST_BYTES) if path.exists() else {}
+def written(path: Path, but: Rules | None = None) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file, without those of a variant; an empty dictionary if there is no such file."""
+    found = read_arrays(path.read_bytes(), MOST_BYTES) if path.exists() else {}
+    return {name: array for name, array in found.items() if but is None or not name.startswith(f"{but.name}_")}
 
 
 def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
@@ -347,8 +347,9 @@ def fit_critic(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
     fitted = NumpyCritic(tuple(kept_weights), tuple(kept_biases))
     explained = 1 - ((rest_of_new - fitted(new) / unit) ** 2).mean() / rest_of_new.var()
     print(f"{rules.title}: of new hands {100 * explained:.1f} % of the variance of what is still to be paid")
-    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
-    return kept | {name: array.astype(np.float16) for name, array in fitted.arrays(rules.name).items()}
+    return written(options.out, but=rules) | {
+        name: array.astype(np.float16) for name, array in fitted.arrays(rules.name).items()
+    }
 
 
 # --- Chances and dangers ----------------------------------------------------------------------------------------------
@@ -379,8 +380,7 @@ def fit_folding(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
             f"{name}: {100 * rate:.2f} % of {len(label):,}, foreseen {100 * found.mean():.2f} %; log loss "
             f"{log_loss(found, label):.4f}, that of the rate alone {log_loss(np.full(len(label), rate), label):.4f}"
         )
-    kept = {name: array for name, array in written(options.out).items() if not name.startswith(f"{rules.name}_")}
-    return kept | model.arrays(rules.name)
+    return written(options.out, but=rules) | model.arrays(rules.name)
 
 
 def of_facts(facts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Ship a policy: copy it to agents/mahjong_agents/policy/weights, and measure what its card says.
 
 `PYTHONPATH=tests python -m tools.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against
-copies of every level on the deals of blind test N, records that in
+copies of four agents on the deals of blind test N, records that in
 agents/mahjong_agents/policy/weights/blind_tests.jsonl, and writes agents/mahjong_agents/policy/weights/VARIANT.zip and
 .md. --notes is the section of the card that compares the policy with others.
 """
@@ -22,7 +22,7 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.evaluation.estimates import ratio
+from mahjong_training.evaluation.estimates import mean
 from mahjong_training.evaluation.holdout import BlindTest
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import blocks, play_block, sigma
@@ -31,7 +31,7 @@ from mahjong_training.learning.run import TEACHERS
 from mahjong_training.seeds import blind_seed
 
 LEDGER = SHIPPED / "blind_tests.jsonl"
-LEVELS = ("random", "closed-greedy", "greedy", "value")
+OPPONENTS = ("random", "closed-greedy", "greedy", "value")
 CARD = """# {title}: the shipped policy
 
 `make_agent("policy:{variant}")` plays {title} with a network of {weights:,} weights over the strong inputs of
@@ -116,7 +116,7 @@ def main() -> None:
         trained = trained | {name: trained[name] + before for name, before in stages.items()}
         trained |= {"teacher": teacher, "teachers": list(dict.fromkeys([teacher, *TEACHERS]))}
     config = json.loads((chosen.run / "config.json").read_text(encoding="utf-8"))
-    deals = dict(zip(LEVELS, (chosen.few, chosen.deals, chosen.deals, chosen.value_deals), strict=True))
+    deals = dict(zip(OPPONENTS, (chosen.few, chosen.deals, chosen.deals, chosen.value_deals), strict=True))
     notes = Path(chosen.notes).read_text(encoding="utf-8") if Path(chosen.notes).is_file() else chosen.notes
     card = CARD.format(
         title=rules.title,
@@ -140,20 +140,20 @@ def main() -> None:
 
 
 def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[str]:
-    """Measure a policy against every level."""
+    """Measure a policy against each of `OPPONENTS`."""
     agent, unit, rows = make_agent(spec), sigma(rules), []
     digest = hashlib.sha256(Path(spec.removeprefix("policy:")).read_bytes()).hexdigest()
-    for level in LEVELS:
-        other, number = make_agent(level), deals[level]
+    for opponent in OPPONENTS:
+        other, number = make_agent(opponent), deals[opponent]
         if not number:
             continue
-        test = BlindTest(blind, rules, (f"policy:{rules.name}", level), ((digest,), ()), LEDGER)
+        test = BlindTest(blind, rules, (f"policy:{rules.name}", opponent), ((digest,), ()), LEDGER)
         test.begin()
         agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
         every = blocks(lineup, number, agents=agents, control_variates=useful_weights(rules) is not None)
         parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
         result, places = summarise(rules, lineup, parts), shares_of_places(lineup, parts, "all")
-        rank = ratio(places @ np.arange(1, rules.people + 1), np.ones(len(places)), 0.95)
+        rank = mean(places @ np.arange(1, rules.people + 1))
         test.finish()
         points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
         won, sigmas = f"{100 * wins:.1f} % ({100 * their:.1f} %)", points.text(3, unit, "+")
