@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -87,6 +88,25 @@ def test_everything_is_inside_and_the_core_requires_three_packages(wheel: Path):
     requirements = told.get_all("Requires-Dist") or []
     core = {re.split(r"[^\w-]", line)[0] for line in requirements if "extra ==" not in line}
     assert core == {"numpy", "gymnasium", "pettingzoo"}
+
+
+@pytest.mark.thorough
+def test_the_source_distribution_has_what_the_tests_read(tmp_path: Path):
+    left_out = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "build", "dist", "runs")
+    source = shutil.copytree(ROOT, tmp_path / "source", ignore=shutil.ignore_patterns(*left_out))
+    shutil.rmtree(source / "mahjong_env.egg-info", ignore_errors=True)  # its list of files would be added
+    expected = {
+        path.relative_to(source).as_posix()
+        for name in (".ci", ".github", "benchmarks", "docs", "experiments", "notebooks", "tests", "tools")
+        for path in (source / name).rglob("*")
+        if path.is_file()
+    }
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", "dist", ".", cwd=source)
+    (built,) = (source / "dist").glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    assert expected <= inside
+    assert {"Makefile", "CHANGELOG.md", "CITATION.cff", "README.zh.md", "pyproject.toml"} <= inside
 
 
 @pytest.mark.thorough
