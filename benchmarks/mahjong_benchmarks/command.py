@@ -71,5 +71,5 @@ class BenchLearningConfig(VariantConfig):
     """Number of decisions in a minibatch of MaskablePPO."""
 
 
-bench: Final = Command(BenchConfig, "mahjong_benchmarks.speed")
-bench_learning: Final = Command(BenchLearningConfig, "mahjong_benchmarks.learning")
+bench: Final = Command(BenchConfig, "mahjong_benchmarks.speed", extras="bench")
+bench_learning: Final = Command(BenchLearningConfig, "mahjong_benchmarks.learning", extras="train")

@@ -336,6 +336,15 @@ def test_ctrl_c_is_one_line(command):
     assert said.strip() == "interrupted"
 
 
+@pytest.mark.parametrize(
+    ("command", "extras"), [("evaluate", "evaluate"), ("bench", "bench"), ("train", "train,evaluate")]
+)
+def test_a_command_names_the_extras_that_it_needs_and_no_others(monkeypatch, capsys, command, extras):
+    monkeypatch.setitem(sys.modules, "tyro", None)
+    assert main([command]) == 2
+    assert capsys.readouterr().err.endswith(f" {command} needs tyro: pip install 'mahjong-env[{extras}]'\n")
+
+
 def test_the_version(capsys):
     with suppress(SystemExit):
         main(["--version"])

@@ -22,6 +22,8 @@ class Command:
     module: str
     """The module with the function that takes the settings, imported late: each needs optional packages of its own."""
     function: str = "run"
+    extras: str = "evaluate"
+    """The extras that have these packages."""
     parts: Mapping[str, Command] = field(default_factory=dict)
     """Subcommands by name: the word that follows this command's name."""
 
@@ -49,14 +51,16 @@ class Command:
         except ModuleNotFoundError as error:
             if isinstance(error, MissingExtraError) or str(error.name).startswith("mahjong_"):
                 raise
-            raise MissingExtraError(f"{prog} needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+            raise MissingExtraError(f"{prog} needs {error.name}: pip install 'mahjong-env[{self.extras}]'") from error
         return getattr(module, self.function)(settings)
 
 
-train: Final = Command(config.TrainConfig, "mahjong_training.learning.run")
-train_sb3: Final = Command(config.TrainSb3Config, "mahjong_training.sb3.run")
-best_response: Final = Command(config.BestResponseConfig, "mahjong_training.learning.best_response")
-psro: Final = Command(config.PsroConfig, "mahjong_training.learning.psro")
+train: Final = Command(config.TrainConfig, "mahjong_training.learning.run", extras="train,evaluate")
+train_sb3: Final = Command(config.TrainSb3Config, "mahjong_training.sb3.run", extras="train,evaluate")
+best_response: Final = Command(
+    config.BestResponseConfig, "mahjong_training.learning.best_response", extras="train,evaluate"
+)
+psro: Final = Command(config.PsroConfig, "mahjong_training.learning.psro", extras="train,evaluate")
 evaluate: Final = Command(config.EvaluateConfig, "mahjong_training.evaluation.command")
 submit: Final = Command(config.SubmitConfig, "mahjong_training.evaluation.entries", "submit")
 check_entry: Final = Command(config.CheckEntryConfig, "mahjong_training.evaluation.entries", "check")
