@@ -164,7 +164,8 @@ class BaseRun(ABC, Generic[Config]):
 
     def try_agents(self) -> None:
         """Ask every agent for one decision where it is to play, so that one that cannot fails before the run begins."""
-        for _ in self.executor.map(_decide, self.rules, [self.sent(*one) for one in self.agents().items()]):
+        agents = [self.sent(*one) for one in self.agents().items()]
+        for _ in self.executor.map(_decide, (self.rules, agents), range(len(agents))):
             pass
 
     def games(self, hands: int) -> int:
@@ -368,8 +369,9 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
     return folder
 
 
-def _decide(rules: Rules, agent: str | Agent) -> None:
-    ask(make_agent(agent), make_engine(rules, 1, seed=0), np.arange(1), np.random.default_rng(0))
+def _decide(common: tuple[Rules, Sequence[str | Agent]], number: int) -> None:
+    rules, agents = common  # of the two arguments only this one takes the code of a user's agent to a cluster
+    ask(make_agent(agents[number]), make_engine(rules, 1, seed=0), np.arange(1), np.random.default_rng(0))
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
