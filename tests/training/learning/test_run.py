@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -181,6 +183,12 @@ class TestRuns:
             with pytest.raises(AgentError, match=r"answered 'pass' .* which is not legal there"):
                 ppo_run.run(config)
             assert not (tmp_path / name).exists()
+
+    def test_where_agents_are_tried_nothing_is_needed_that_playing_does_not_need(self):
+        """The nodes of a cluster may lack what measures, draws and shows."""
+        lacking = "('matplotlib', 'rich', 'tensorboard', 'tqdm', 'tyro')"
+        code = f"import sys; sys.modules |= dict.fromkeys({lacking}); import {base_run.try_agent.__module__}"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
     def test_a_reward_that_failed_at_once_may_be_mended(self, measured, tmp_path):
         own = tmp_path / "own.py"

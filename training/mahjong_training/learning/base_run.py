@@ -16,12 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-import numpy as np
-
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import MissingExtraError, Rules, __version__, make_engine
-from mahjong_env.environments.agents import ask
+from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from mahjong_training.evaluation.estimates import FEWEST
@@ -29,6 +26,7 @@ from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import begin_to_measure, check_single_hands
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.run_folder import MEAN_PLACE, Config, RunFolder, curve_row, describe, plot_curve
+from mahjong_training.learning.self_play import try_agent
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests, named_digests
 from mahjong_training.runtime.executors import Executor, LocalExecutor
@@ -165,7 +163,7 @@ class BaseRun(ABC, Generic[Config]):
     def try_agents(self) -> None:
         """Ask every agent for one decision where it is to play, so that one that cannot fails before the run begins."""
         agents = [self.sent(*one) for one in self.agents().items()]
-        for _ in self.executor.map(_decide, (self.rules, agents), range(len(agents))):
+        for _ in self.executor.map(try_agent, (self.rules, agents), range(len(agents))):
             pass
 
     def games(self, hands: int) -> int:
@@ -367,11 +365,6 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                 folder.begin(run.config, versions, run.digests())
                 run.run()
     return folder
-
-
-def _decide(common: tuple[Rules, Sequence[str | Agent]], number: int) -> None:
-    rules, agents = common  # of the two arguments only this one takes the code of a user's agent to a cluster
-    ask(make_agent(agents[number]), make_engine(rules, 1, seed=0), np.arange(1), np.random.default_rng(0))
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

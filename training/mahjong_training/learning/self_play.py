@@ -17,7 +17,7 @@ from mahjong_agents.policy.custom_features import Features, find_features
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import ActionNetwork, Network, draw, log_probabilities
 from mahjong_env import Engine, Rules, View, make_engine
-from mahjong_env.environments.agents import agent_name, choose_actions
+from mahjong_env.environments.agents import agent_name, ask, choose_actions
 from mahjong_training.learning.rewards import Paid, Reward, find_reward, pay, potential
 from mahjong_training.seeds import training_seed
 
@@ -416,3 +416,14 @@ class _Learner:
         log_probability = log_probabilities(scores[likely], shown.row)[chosen]
         part.choices.append(_Choices(shown, chosen - (np.cumsum(count) - count), log_probability))
         return inputs.action[best].astype(np.int64)
+
+
+def try_agent(common: tuple[Rules, Sequence[str | Agent]], number: int) -> None:
+    """Ask one of several agents for a decision; see `BaseRun.try_agents`.
+
+    Args:
+        common: the rules, and the agents. They are not the task, as only the state takes code of users to a cluster.
+        number: which of the agents.
+    """
+    rules, agents = common
+    ask(make_agent(agents[number]), make_engine(rules, 1, seed=0), np.arange(1), np.random.default_rng(0))
