@@ -113,7 +113,7 @@ def check_address(address: str, processes: int = 1) -> None:
     except ImportError as error:
         raise MissingExtraError(
             "--ray needs Ray, which pins an older gymnasium and needs an environment of its own: "
-            "make distributed, or in a new environment pip install 'mahjong-env[distributed]'"
+            "make distributed, or in a new environment pip install 'mahjong-env[distributed,train,evaluate]'"
         ) from error
 
 
