@@ -88,7 +88,9 @@ class TestAddresses:
 
     def test_a_missing_ray_is_named_before_anything_is_played(self, monkeypatch, capsys):
         monkeypatch.setitem(sys.modules, "ray", None)
-        with pytest.raises(MissingExtraError, match=r"make distributed, .* pip install 'mahjong-env\[distributed,train,evaluate\]'"):
+        with pytest.raises(
+            MissingExtraError, match=r"make distributed, .* pip install 'mahjong-env\[distributed,train,evaluate\]'"
+        ):
             check_address("local")
         assert main(["evaluate", "--variant", "hebei", "--ray", "local"]) == 2
         assert capsys.readouterr().err.startswith("error: --ray needs Ray")
