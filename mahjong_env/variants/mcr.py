@@ -178,7 +178,8 @@ def _wind_pungs_by_number() -> Int8Array:
 
 def _wind_pungs(reading: Readings) -> _WindPungs:
     own = reading.of(4 * reading.wins.round_wind + reading.wins.house_wind)
-    number = np.intp(16) * own + reading.triplets[:, _WINDS] @ _ONE_A_BIT
+    # numpy 1 would keep int8, which has no room for the product.
+    number = np.multiply(own, 16, dtype=np.intp) + reading.triplets[:, _WINDS] @ _ONE_A_BIT
     return _WindPungs(*_wind_pungs_by_number().take(number, axis=0).T)
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mahjong_agents import GreedyAgent, RandomAgent
+from mahjong_agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import ACTIONS, make_engine, rules
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import standing
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.hand_statistics import MELDS, Played
@@ -88,6 +89,21 @@ class TestVerdicts:
         assert shares == f"of 100 hands it wins {own.wins.text(1, 0.01)}, deals in {own.deal_ins.text(1, 0.01)}"
         assert second.startswith("greedy against closed-greedy: ")
         assert found.as_json()["verdicts"] == [first, second]
+
+    def test_give_the_share_of_the_ceiling_among_copies_of_the_reference_agent(self):
+        played, agents = rules("hebei"), [make_agent("policy"), make_agent("closed-greedy")]
+        result = measure(played, agents, (0, 1, 1), deals=80, seed=0)
+        found = Evaluation(played, ("mine", "closed-greedy"), 80, 0, (result,), 4.0)
+        (verdict,) = found.verdicts()
+        _, ceiling = standing.ceiling("hebei")
+        share = result.of(0).points.mean / found.sigma / ceiling.mean
+        assert f": better (95 %); {100 * share:.0f} % of the ceiling; of 100 hands" in verdict
+        for other in (
+            replace(found, agents=("mine", "greedy")),
+            replace(found, rules=rules("hebei", base_score=2)),
+        ):
+            (verdict,) = other.verdicts()
+            assert ": better (95 %); of 100 hands" in verdict
 
     def test_of_pairs_and_leagues(self):
         agents = ("random", "greedy")

@@ -16,14 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import MissingExtraError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, interval
-from mahjong_training.evaluation.results import LineupResult
+
+if TYPE_CHECKING:
+    from mahjong_training.evaluation.results import LineupResult
 
 Matrix = NDArray[np.float64]
 

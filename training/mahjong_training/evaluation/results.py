@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.control_variates import UNIT
-from mahjong_env import Rules, __version__
+from mahjong_env import VARIANTS, Rules, __version__
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, mean, ratio, share
 from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column, Played
@@ -22,6 +22,7 @@ from mahjong_training.evaluation.lineups import (
     seated,
     two_against_two,
 )
+from mahjong_training.evaluation.standing import share_of_ceiling
 
 _OF_AGENTS = [column for column in THEMES[MAIN] if column.name != "draws"]
 _RATIOS = [column for theme, columns in THEMES.items() if theme != MAIN for column in columns]
@@ -314,8 +315,8 @@ class Evaluation:
         """Return sentences that say whether the first agent is better than the others, by how much, and how surely.
 
         In duels and pairs there is a sentence for each other agent, about the table at which the two meet. It ends with
-        the two most important shares, of hands won and of deal-ins. In a league there is one sentence, about all
-        tables.
+        the two most important shares, of hands won and of deal-ins. Among copies of the reference agent it says the
+        share of the ceiling, too, where there is one. In a league there is one sentence, about all tables.
         """
         if len(self.agents) < 2:
             return []
@@ -326,10 +327,18 @@ class Evaluation:
         met = [result for result in self.results if result.lineup in lineups]
         sentences = []
         for result in met:
-            own = result.of(0)
+            own, other = result.of(0), lineups[result.lineup]
+            ceiling = self._share_of_ceiling(own.points, other)
             shares = f"of 100 hands it wins {own.wins.text(1, 0.01)}, deals in {own.deal_ins.text(1, 0.01)}"
-            sentences.append(f"{self.verdict(own.points, lineups[result.lineup])}; {shares}")
+            sentences.append("; ".join([self.verdict(own.points, other), *ceiling, shares]))
         return sentences
+
+    def _share_of_ceiling(self, points: Estimate, other: str) -> list[str]:
+        """Return the words about it, none where `share_of_ceiling` has none; it is known for the default rules."""
+        if self.kind != "duels" or self.rules != VARIANTS.get(self.rules.name):
+            return []
+        share = share_of_ceiling(points.over(self.sigma), self.rules.name, other)
+        return [] if share is None else [f"{100 * share:.0f} % of the ceiling"]
 
     def verdict(self, points: Estimate, other: str) -> str:
         """Return the sentence about the points of the first agent against the named other one."""

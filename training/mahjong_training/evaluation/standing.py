@@ -69,6 +69,22 @@ def ceiling(variant: str, path: Path = CEILINGS) -> tuple[str, Estimate] | None:
     return best, points[best]
 
 
+def share_of_ceiling(points: Estimate, variant: str, against: str) -> float | None:
+    """Return what an agent wins alone from copies of another, as a share of the `ceiling`.
+
+    Args:
+        points: its sigma a hand under the variant's default rules.
+        variant: the variant.
+        against: the other agent's name.
+
+    Returns:
+        None where there is no share: the other is not the reference agent, whom the ceiling is measured against; the
+        variant has no ceiling; or the points are not clearly more than nothing.
+    """
+    best = _best_with_sight(variant, against)
+    return points.mean / best[1].mean if best is not None and points.low > 0 else None
+
+
 def with_sight(variant: str, path: Path = CEILINGS) -> dict[str, dict[str, Any]]:
     """Return what is kept of a variant's ceilings, by agent with sight of all hands."""
     return json.loads(path.read_text(encoding="utf-8")).get(variant, {}) if path.is_file() else {}
@@ -287,9 +303,9 @@ def _sighted(agent: str, known: Mapping[str, Any]) -> str:
 def _against(found: Mapping[str, Any], variant: str) -> str:
     if "points" not in found:  # the reference agent itself
         return "0"
-    points, best = estimate(found["points"]), _best_with_sight(variant, found["against"])
-    share = f" ({100 * points.mean / best[1].mean:.0f} %)" if best is not None and points.low > 0 else ""
-    return cell(points) + share
+    points = estimate(found["points"])
+    share = share_of_ceiling(points, variant, found["against"])
+    return cell(points) + ("" if share is None else f" ({100 * share:.0f} %)")
 
 
 def _mixed(found: Mapping[str, Any], variant: str) -> str:
