@@ -325,6 +325,8 @@ def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: 
     `Engine.reset`.
     """
     state = engine.state
+    if np.any(np.asarray(hand) > (most := np.iinfo(state.hands_dealt.dtype).max)):  # numpy 1 would deal another hand
+        raise ValueError(f"hands are numbered up to {most}")
     state.seed[:] = np.asarray(seed, np.uint64)
     state.stream[:], state.hands_dealt[:] = stream, hand
     engine.reset(deals=deals)

@@ -16,7 +16,7 @@ from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_training import config as settings
 from mahjong_training.config import EvaluateConfig
-from mahjong_training.errors import BlindSeedError, TrainingError
+from mahjong_training.errors import BlindSeedError, TrainingError, WriteError
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.holdout import LEDGER, BlindTest
@@ -149,3 +149,9 @@ class TestErrors:
         with pytest.raises(TrainingError, match=r"blind_tests\.jsonl, line 1"):
             evaluate(CONFIG)
         assert Path(LEDGER).read_text(encoding="utf-8") == text
+
+    def test_a_record_that_cannot_be_written_is_named(self, tmp_path):
+        (tmp_path / "file").touch()
+        test = BlindTest(1, rules("hebei"), ("greedy",), ((),), tmp_path / "file" / "blind.jsonl")
+        with pytest.raises(WriteError, match=r"blind\.jsonl: cannot be written \([^)]*\)$"):
+            test.begin()

@@ -156,6 +156,12 @@ def test_the_curve_shows_the_mean_place_and_what_equal_players_come_to(tmp_path,
     assert f"against random: mean place {float(after['mean_place']):.2f} ± " in told
 
 
+def test_a_curve_of_a_folder_with_a_chinese_name_gives_no_warnings(tmp_path):
+    row = {"against": "贪心", "steps": "0", "points": "1", "points_low": "0", "points_high": "2", "wins": "0.5"}
+    plot_curve([row], "训练", tmp_path / "curve.png", people=3)
+    assert (tmp_path / "curve.png").exists()
+
+
 def test_a_curve_from_before_there_were_places_goes_on(tmp_path):
     folder = RunFolder(tmp_path)
     plain = {"against": "random", "steps": 0, "points": 1, "points_low": 0, "points_high": 2, "wins": 0.5}

@@ -15,7 +15,7 @@ from typing import Any, Final
 from mahjong_env import Rules
 from mahjong_training.errors import BlindSeedError, TrainingError
 from mahjong_training.runtime.digests import provenance
-from mahjong_training.runtime.folders import check_file, naming
+from mahjong_training.runtime.folders import naming
 
 LEDGER: Final = Path("blind_tests.jsonl")
 BEGUN, FINISHED = "begun", "finished"
@@ -80,7 +80,6 @@ class BlindTest:
         }
 
     def _write(self, line: dict[str, Any]) -> None:
-        check_file(self.ledger)
         with naming(self.ledger), self.ledger.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 

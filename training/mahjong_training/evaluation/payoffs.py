@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from mahjong_env import MissingExtraError
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, interval
+from mahjong_training.runtime.console import any_letters
 
 if TYPE_CHECKING:
     from mahjong_training.evaluation.results import LineupResult
@@ -215,5 +216,6 @@ def picture(tables: Mapping[str, Mapping[tuple[str, str], Estimate]], theme: str
         figure.supylabel("one of")
         figure.supxlabel("among copies of (sigma a hand; bold: clear of zero)")
         data = io.StringIO()
-        figure.savefig(data, format="svg", transparent=True, metadata={"Date": None})
+        with any_letters():
+            figure.savefig(data, format="svg", transparent=True, metadata={"Date": None})
     return data.getvalue()

@@ -19,6 +19,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.references import INITIAL
 from mahjong_training.evaluation.results import LineupResult
+from mahjong_training.runtime.console import any_letters
 from mahjong_training.runtime.digests import replaced
 from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 
@@ -315,5 +316,6 @@ def plot_curve(rows: Sequence[Mapping[str, str]], title: str, path: Path, *, peo
         text.set_parse_math(False)  # names come from folders, in which "$" has no special meaning
     figure.suptitle(title, parse_math=False)
     data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=120)
+    with any_letters():
+        figure.savefig(data, format="png", dpi=120)
     write_bytes(path, data.getvalue())

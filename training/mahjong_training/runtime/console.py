@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,6 +92,14 @@ def status(*, in_log: bool = False) -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as spinner:
         yield spinner.update
+
+
+@contextmanager
+def any_letters() -> Iterator[None]:
+    """Let matplotlib draw letters that its font lacks, such as the Chinese ones of names, without a warning of each."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph ", UserWarning)
+        yield
 
 
 def kept_in(folder: Path, what: str = "finished parts") -> str:
