@@ -16,6 +16,7 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
+from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.cli.arguments import (
     add_game,
     add_rules,
@@ -31,8 +32,10 @@ from mahjong_env.drawing.text import (
     WIDTH,
     Deed,
     Reader,
+    counted,
     deeds,
     has_colour,
+    kong_text,
     legal_text,
     outcome_text,
     standings_text,
@@ -260,26 +263,33 @@ def play(
     say_in_colour = partial(say, colour=colour)
     has_begun = False
 
-    def tell(engine: Engine, what: Deed | StepResult | None) -> None:
+    def show(engine: Engine, person: int | None) -> None:
+        print(table_text(engine, person=person, unicode=you.unicode, colour=colour, width=width(WIDTH)))
+
+    def tell(engine: Engine, what: Deed | list[int] | StepResult | None) -> None:
         nonlocal has_begun
         if isinstance(what, StepResult):
             ended, receipt = hand_info(what.outcome, 0), what.outcome.receipts[0]
             say_in_colour(outcome_text(ended, you, engine.rules, receipt))
             return
+        if isinstance(what, list):
+            say_in_colour(kong_text(what, you))
+            return
         if what is None and not has_begun:
             say_in_colour(situation_text(engine, you), "")
+        if what is None and you.person not in engine.state.person_at[0]:  # who sits out will not be asked
+            show(engine, you.person)
         has_begun = True
         done = deeds(engine.view(seats=you.person)) if what is None else [what]
         say_in_colour(*(f"{you.name(deed[1])} {you.deed(*deed)}" for deed in done))
 
     match = begin(tell=tell)
-    show = partial(table_text, match.engine, unicode=you.unicode, colour=colour, width=width(WIDTH))
     try:
         while match.waits_for != "over":
             if match.waits_for == "next":
                 match.next_hand(match.position)
                 continue
-            print(show(person=you.person))
+            show(match.engine, you.person)
             answer = ask_person(match, read, you, say_in_colour)
             if answer is None:
                 say_in_colour("you have left the table")
@@ -289,7 +299,7 @@ def play(
         match.leave()
         if match.waits_for == "over":  # also where its record cannot be written
             say_in_colour(standings_text(match.points_by_hand[-1], you), "all hands:")
-            print(show())
+            show(match.engine, None)
 
 
 def situation_text(engine: Engine, reader: Reader) -> str:
@@ -315,7 +325,9 @@ def situation_text(engine: Engine, reader: Reader) -> str:
         turned = f", because {reader.tiles([state.indicator[0]])} was turned up" if state.indicator[0] >= 0 else ""
         lines.append(f"{reader.tiles([state.wild[0]])} is wild{turned}: it stands for any tile of a set or pair")
     if rules.uses_flowers:
-        lines.append("flowers and seasons are laid open and replaced from the end of the wall")
+        others = np.flatnonzero(rules.flower_kinds[:NUM_KINDS]).tolist()
+        which = f"flowers, seasons and {reader.tiles(others)}" if others else "flowers and seasons"
+        lines.append(f"{which} are laid open and replaced from the end of the wall")
     return "\n".join(lines)
 
 
@@ -363,5 +375,7 @@ def _hint(told: dict[str, Any]) -> str:
     words = {"chow": f"claim a chow ({action})", "concealed": f"declare a {action}", "added": f"declare an {action}"}
     would = words.get(verb, f"claim the {verb}" if verb in ("pung", "kong") else f"{verb} {rest}".strip())
     after = next((one for one in told["prospects"] if one["action"] == action), None)
-    then = f": then {after['distance']} from a win, {after['tiles']} unseen tiles help" if after else ""
-    return f"{told['agent']} would {would}{then}"
+    if after is None:
+        return f"{told['agent']} would {would}"
+    helps = f"{counted(after['tiles'], 'unseen tile')} {'helps' if after['tiles'] == 1 else 'help'}"
+    return f"{told['agent']} would {would}: then {after['distance']} from a win, {helps}"

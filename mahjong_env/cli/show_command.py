@@ -32,6 +32,7 @@ from mahjong_env.drawing.text import (
     Reader,
     deeds,
     has_colour,
+    kong_text,
     legal_text,
     outcome_text,
     standings_text,
@@ -176,6 +177,8 @@ class Story:
         self._told = len(before) + len(new)
         if not in_turn:  # a claim may have been granted
             lines += [f"{self._reader.name(deed[1])} {self._reader.deed(*deed)}" for deed in new]
+        if result.rewards.any():
+            lines.append(kong_text(result.rewards[0].tolist(), self._reader))
         return result, lines
 
     def _turn(self, action: int, flowers: list[int]) -> str:

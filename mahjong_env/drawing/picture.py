@@ -15,6 +15,7 @@ from mahjong_env.basics.errors import MissingExtraError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import HIDDEN, Place, ShownMeld, Table
+from mahjong_env.drawing.text import counted
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, text_svg, text_width, theme_named, tile_name, tile_svg
 
 SIZE: Final = 1000
@@ -166,7 +167,7 @@ class _Drawing:
         """Draw the plate of a side: who sits there, in upright text to the right of the river, with the flowers."""
         is_turn, theme = self.table.turn == slot, self.theme
         text, faint = (theme.panel, theme.panel) if is_turn else (theme.text, theme.faint)
-        lines = [(place.name, 20, text), (f"{place.points} points", 17, text)]
+        lines = [(place.name, 20, text), (counted(place.points, "point"), 17, text)]
         lines += [(f"{place.wind}{' · dealer' if place.is_dealer else ''}", 15, faint)]
         lines += [(f"{name.replace('_', ' ')} {value}", 15, faint) for name, value in place.counters]
         columns, scale = 6, _FLOWER_SCALE

@@ -51,6 +51,11 @@ def columns(text: str) -> int:
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, "1 tile" or "2 tiles"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def padded(text: str, width: int) -> str:
     """Return a line padded with spaces to a number of columns."""
     return text + " " * (width - columns(text))
@@ -235,6 +240,17 @@ def outcome_text(
     return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
 
 
+def kong_text(paid: Sequence[int], reader: Reader) -> str:
+    """Return in one line of text what is paid at once for a kong.
+
+    Args:
+        paid: [P] the points that each person receives or, below 0, pays.
+        reader: the reader.
+    """
+    told = (f"{reader.name(person)} {amount:+d}" for person, amount in enumerate(paid) if amount)
+    return f"paid at once for the kong: {', '.join(told)}"
+
+
 def event_text(outcome: Mapping[str, Any] | None) -> str:
     """Return the end of the last hand in one line, for `table_svg`; empty if none has ended."""
     if outcome is None:
@@ -386,7 +402,7 @@ def _lines(table: Table, reader: Reader, event: str = "") -> Iterator[str]:
             yield from _side(table, slot, place, reader)
     for name, points in table.sits_out:
         is_you = reader.person is not None and name == person_name(reader.person)
-        yield f"{'you sit' if is_you else f'{name} sits'} out  {points} points"
+        yield f"{'you sit' if is_you else f'{name} sits'} out  {counted(points, 'point')}"
     yield rule
 
 
@@ -418,7 +434,8 @@ def seat_text(view: View, row: int = 0) -> str:
 
 def _headlines(table: Table, reader: Reader) -> Iterator[str]:
     of = f" of {table.num_hands}" if table.num_hands is not None else ""
-    facts = [f"hand {table.hand_number}{of}", f"{_wind(table.round_wind)} round", f"{table.tiles_left} tiles left"]
+    left = f"{counted(table.tiles_left, 'tile')} left"
+    facts = [f"hand {table.hand_number}{of}", f"{_wind(table.round_wind)} round", left]
     facts += [" ".join(table.deal_words)] if table.deal_words[0] else []
     facts += [f"dice {table.dice}"] if table.dice else []
     facts += [f"wild {reader.tiles([table.wild])}"] if table.wild >= 0 else []
@@ -437,7 +454,7 @@ def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
     left = [
         f"{mark}{reader.name(place.person)}",
         f"  {_wind(place.wind)}{'  dealer 庄' if place.is_dealer else ''}",
-        f"  {place.points} points",
+        f"  {counted(place.points, 'point')}",
     ]
     is_narrow = reader.width < _NARROW
     room = reader.width - _LABEL - (2 if is_narrow else _LEFT)
@@ -462,7 +479,7 @@ def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
 
 def _hand(place: Place, reader: Reader) -> list[str]:
     if HIDDEN in place.hand:
-        return [f"{len(place.hand) + (place.drawn is not None)} tiles"]
+        return [counted(len(place.hand) + (place.drawn is not None), "tile")]
     drawn = [f"drew {reader.tiles([place.drawn])}"] if place.drawn is not None else []
     return [reader.tiles(place.hand), *drawn]
 

@@ -99,6 +99,7 @@ _DEEDS: Final = {
     (Event.CONCEALED_KONG, False): "concealed kong",
 }
 """The names of events, by the number in `View.events` and whether a discard was claimed."""
+_KONGS: Final = (Event.CONCEALED_KONG, Event.EXPOSED_KONG, Event.ADDED_KONG)
 DOWNLOAD: Final = "match.jsonl"
 """The file name of the record that a page saves."""
 
@@ -135,7 +136,7 @@ class PersonsMatch:
         file: str = "",
         thoughts: bool = False,
         begun: tuple[GameRecord, int] | None = None,
-        tell: Callable[[Engine, Deed | StepResult | None], object] = lambda engine, what: None,
+        tell: Callable[[Engine, Deed | list[int] | StepResult | None], object] = lambda engine, what: None,
     ) -> None:
         """Deal, and let the agents play until the person is asked.
 
@@ -150,7 +151,8 @@ class PersonsMatch:
             thoughts: whether to record the agents' reasons for their choices.
             begun: a recorded match and the number of its actions after which to go on, with its own tiles and hands.
             tell: is called with what the person sees while agents play: None when a hand begins or the match goes on,
-                then every deed, and the step in which the hand ends.
+                then every deed, the points by person that are paid at once for a kong, and the step in which the hand
+                ends.
 
         Raises:
             RecordError: the recorded match cannot be played, or is over by that action.
@@ -358,13 +360,16 @@ class PersonsMatch:
             self._write_record()  # last, so that the match is over even if this fails
             return
         for deed in deeds(self.engine.view(seats=self.person))[told:]:
-            self._tell(self.engine, deed)
             event, person, kind, detail, giver = deed
+            if event in (Event.FLOWER, *_KONGS):  # what is paid for a kong is told after it, and before other deeds
+                self._tell(self.engine, deed)
             if event == Event.FLOWER:  # the table shows it
                 continue
             claimed = detail >= 0 and event != Event.DISCARD
             shown = {"type": _DEEDS[event, claimed], "person": person, "tile": detail if claimed else kind}
             self._show({**shown, "from": giver} if claimed else shown)
+            if event not in _KONGS:
+                self._tell(self.engine, deed)
 
     def _show(self, event: dict[str, Any]) -> None:
         """Add a frame of what the person sees now; changed points show what has been paid since the last frame."""
@@ -387,6 +392,7 @@ class PersonsMatch:
         paid = [now - then for now, then in zip(points, self._last.get("points", points), strict=True)]
         if any(paid):
             frame |= {"paid": paid, "reasons": reasons_of_a_kong(paid, event)}
+            self._tell(self.engine, paid)
         self.frames.append(frame)
         self._last = frame
 

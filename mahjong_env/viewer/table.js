@@ -15,7 +15,7 @@ const words = {
     promised: "promised points", more: "points more than the action played, with the 95 % interval",
     keys: "Keys: ← → one step, Home End previous and next hand, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" }, letters: { East: "E", South: "S", West: "W", North: "N" },
-    hidden: (count) => `${count} hidden tiles`, held: (who) => `Tiles of ${who}`, melds: (who) => `Declared by ${who}`,
+    hidden: (count) => `${count} hidden ${count === 1 ? "tile" : "tiles"}`, held: (who) => `Tiles of ${who}`, melds: (who) => `Declared by ${who}`,
     discards: (who) => `Discards of ${who}`, takenBy: (who) => `claimed by ${who}`, winner: "wins",
     events: {
       start: () => "A hand begins.",

@@ -22,7 +22,7 @@ from mahjong_env.play.match import PlayError, play_on_command, review_command, s
 from mahjong_env.play.words import matching
 from mahjong_env.records import RecordWriter, read_records
 from mahjong_env.testing import eager_actions
-from support.playing import last_flower, match_of
+from support.playing import last_flower, match_of, paid_late
 
 
 class Script:
@@ -98,7 +98,9 @@ def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
 
     hands = ("5555z 147m 147p 147s", "7777z 66z 258m 258s", "77m 66m 66p")
     printed = played(capsys, "5z", "q", hands=hands, draws="9m", agent=Kongs())
-    assert "player_1 declares a concealed kong\n" in printed
+    assert (
+        "player_1 declares a concealed kong\npaid at once for the kong: you -2, player_1 +4, player_2 -2\n" in printed
+    )
     assert "kong hidden" in printed
     assert "7777z" not in printed
     assert "passes" not in printed
@@ -114,6 +116,45 @@ def test_the_game_is_told_to_you(capsys):
     assert "greedy would discard " in printed
     assert "you discard 5m\nplayer_1 claims 5m from you: pung 555m@0\nplayer_1 discards" in printed
     assert "calls" not in printed
+
+
+def test_a_kong_that_stood_is_paid_before_what_follows(capsys):
+    play(lambda tell: paid_late(tell=tell), Reader(0), read=Script("5s", "6z", "pass", None))
+    printed = capsys.readouterr().out
+    added, paid, won = (printed.index(words) for words in ("player_1 adds 5s", "paid at once", "player_1 wins"))
+    assert added < paid < won
+    deal = Deal(dealer=0, hands=("147m 258p 369s 1234z 5m", "55m 67p 1z", "1z"), draws="9p 9s 5m")
+    play(partial(match_of, "hebei", 1, agent=Adds(), deal=deal), Reader(0), read=Script("5m", "4z", None))
+    printed = capsys.readouterr().out
+    assert re.search(r"player_1 adds 5m to the pung\npaid at once for the kong: .*\nplayer_1 discards", printed)
+
+
+def test_it_is_said_that_you_sit_out(capsys):
+    with_rotation = rules("hebei", rotation=True)
+    person = with_rotation.people - 1  # of the first hand
+    play(partial(match_of, with_rotation, person=person), Reader(person), read=Script(None))
+    printed = capsys.readouterr().out
+    assert printed.index("you sit out  50 points") < printed.index(" discards 1")
+
+
+def test_numbers_agree_with_their_nouns(capsys):
+    deal = Deal(dealer=0, hands=("123m 456m 789m 55s 6s 44z", "", ""), tiles_left=1, running_points=(1, 99, 50))
+    play(partial(match_of, "hebei", 1, agent=Passes(), deal=deal), Reader(0), read=Script(None))
+    printed = capsys.readouterr().out
+    assert ", 1 tile left\n" in printed
+    assert "  1 point\n" in printed
+    told = {"action": "discard 1m", "distance": 0, "tiles": 1}
+    hint = play_command._hint({"agent": "greedy", "advice": "discard 1m", "prospects": [told]})
+    assert hint == "greedy would discard 1m: then 0 from a win, 1 unseen tile helps"
+
+
+class Adds(Passes):
+    """Claims every pung, and adds to it."""
+
+    def act(self, view, rng):
+        kongs = view.action_mask[:, 68:102]
+        pungs = np.where(view.action_mask[:, action("pung")], action("pung"), super().act(view, rng))
+        return np.where(kongs.any(axis=1), 68 + kongs.argmax(axis=1), pungs)
 
 
 class Pungs(Passes):
@@ -137,7 +178,8 @@ def test_spectators_are_told_everything():
     told = [line for name in ("concealed kong 5z", "discard 1m") for line in story.play(action(name))[1]]
     assert told[0].startswith("player_0 draws ")
     assert told[0].endswith(", declares a concealed kong of 5z")
-    assert told[1].endswith(" from the end of the wall, discards 1m")
+    assert told[1] == "paid at once for the kong: player_0 +4, player_1 -2, player_2 -2"
+    assert told[2].endswith(" from the end of the wall, discards 1m")
     assert story.play(action("discard 5m"))[1] == ["player_1 draws 5m, discards 5m"]
     assert story.play(action("chow middle"))[1] == [
         "player_2 calls chow middle",
@@ -167,6 +209,7 @@ def test_it_is_said_what_a_hand_is_about(variant):
     assert f"{'five' if rules(variant).hand_size == 16 else 'four'} sets and a pair" in text
     assert ("seven pairs" in text.lower()) == (variant in ("hangzhou", "hebei", "mcr", "wuhan"))
     assert "draw a tile and discard one" in text
+    assert ("flowers, seasons and 1234567z are laid open" in text) == (variant == "fuzhou")
 
 
 def test_the_words_of_the_headline():

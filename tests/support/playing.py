@@ -49,7 +49,7 @@ def last_flower():
     return match_of("taiwan", seed=5, person=1, agent=Throws(), deal=Deal(hands=hands, **tiles, tiles_left=1))
 
 
-def paid_late():
+def paid_late(**settings):
     """Return a match in which the person's first "pass" lets a kong stand, and its owner wins with the replacement."""
 
     class Adds:
@@ -61,7 +61,7 @@ def paid_late():
             return np.array([ACTIONS.index(next(one for one in wanted if one in legal))])
 
     hands = ("123m 456p 678p 46s 22z 5s", "123m 456m 789m 55s 9s 1z", "234m 678m 678p 46s 44z")
-    return match_of("hebei", agent=Adds(), deal=Deal(hands=hands, draws="1z 6z 5s", replacements="9s"))
+    return match_of("hebei", agent=Adds(), deal=Deal(hands=hands, draws="1z 6z 5s", replacements="9s"), **settings)
 
 
 def lobby():
