@@ -17,7 +17,10 @@ INTERRUPTED: Final = 130
 
 
 def prepare_output() -> None:
-    """Let stdout and stderr write "?" for characters that their encoding lacks, instead of failing."""
+    """Let stdout and stderr write "?" for characters that their encoding lacks, and a closed stream lead nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # begun with ``<&-`` or ``>&-``; `input` fails without it
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

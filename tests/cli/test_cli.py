@@ -94,6 +94,14 @@ def test_streams_that_are_full_or_closed_leave_no_traceback(where, command):
     assert done.returncode == (2 if "nothing" in command or where == ">/dev/full" else 0)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell that closes streams")
+def test_play_without_stdin_ends_as_at_the_end_of_a_file():
+    line = f"{shlex.quote(sys.executable)} -m mahjong_env play --variant hebei --seed 1 <&-"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "you have left the table" in done.stdout
+
+
 BENCH = "bench --variant hebei --no-peers --no-footprint --batches 1 --seconds 0.01 --runs 1 --play random --json"
 
 
