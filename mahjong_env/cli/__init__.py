@@ -22,7 +22,7 @@ from mahjong_env.basics import plugins
 from mahjong_env.basics.errors import MahjongError, did_you_mean
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import botzone_command, play_command, rules_command, score_command, show_command
-from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_output
+from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_streams
 
 SCRIPT: Final = "mahjong-env"
 """The command that installing puts on the path."""
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0 for success, 2 for wrong input, which is reported on stderr before anything is done, 130
         after Ctrl-C, and 143 after SIGTERM.
     """
-    prepare_output()
+    prepare_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m mahjong_env"
 

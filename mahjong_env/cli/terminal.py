@@ -16,7 +16,7 @@ INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
 
 
-def prepare_output() -> None:
+def prepare_streams() -> None:
     """Let stdout and stderr write "?" for characters that their encoding lacks, and a closed stream lead nowhere."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # begun with ``<&-`` or ``>&-``; `input` fails without it

@@ -361,14 +361,17 @@ class PersonsMatch:
             return
         for deed in deeds(self.engine.view(seats=self.person))[told:]:
             event, person, kind, detail, giver = deed
-            if event in (Event.FLOWER, *_KONGS):  # what is paid for a kong is told after it, and before other deeds
-                self._tell(self.engine, deed)
             if event == Event.FLOWER:  # the table shows it
+                self._tell(self.engine, deed)
                 continue
+            # The new frame tells what has been paid for a kong: after this kong, but before any other deed.
+            is_kong = event in _KONGS
+            if is_kong:
+                self._tell(self.engine, deed)
             claimed = detail >= 0 and event != Event.DISCARD
             shown = {"type": _DEEDS[event, claimed], "person": person, "tile": detail if claimed else kind}
             self._show({**shown, "from": giver} if claimed else shown)
-            if event not in _KONGS:
+            if not is_kong:
                 self._tell(self.engine, deed)
 
     def _show(self, event: dict[str, Any]) -> None:
