@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
@@ -10,7 +12,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.plane_inputs import SIZE
-from mahjong_env import IllegalActionError, rules
+from mahjong_env import IllegalActionError, MissingExtraError, rules
 from mahjong_env.testing import random_actions
 from mahjong_training.sb3.vec_env import TableVecEnv
 
@@ -28,6 +30,14 @@ def greedy_steps(env, steps, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         yield env.step(GreedyAgent().act(env.engine.view(), rng))
+
+
+def test_without_the_extra_the_pip_line_is_named(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("mahjong_training.sb3")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train,evaluate\]'"):
+        import mahjong_training.sb3.vec_env  # noqa: F401
 
 
 class TestContract:

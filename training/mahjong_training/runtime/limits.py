@@ -12,6 +12,7 @@ from mahjong_training.runtime.ray_cluster import check_address
 from mahjong_training.seeds import USER_SEEDS
 
 _LARGEST: Final = 10**15  # counts up to this stay exact in every number format
+_LARGEST_FLOAT: Final = 1e30  # torch computes with 32 bits, which end at 3e38
 _MOST_WORKERS: Final = 256  # more processes or threads than this, and than there are cores, must be a typing error
 
 
@@ -40,7 +41,7 @@ def check_settings(settings: Any, zero: Collection[str] = ()) -> None:
     """Check the numbers in some settings, and where the work is done, before anything is started.
 
     The seed must be in the range of users' seeds. Other integers are counts, which must be at least 1. Numbers that may
-    have fractions must be finite and at least 0.
+    have fractions must be from 0 to 1e30.
 
     Args:
         settings: the settings.
@@ -57,7 +58,7 @@ def check_settings(settings: Any, zero: Collection[str] = ()) -> None:
             continue
         elif float not in (wanted, *get_args(wanted)):
             check_counts(least=int(name not in zero), **{name: value})
-        elif not 0 <= value < float("inf"):
-            raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {value}")
+        elif not 0 <= value <= _LARGEST_FLOAT:
+            raise TrainingError(f"--{name.replace('_', '-')} must be from 0 to {_LARGEST_FLOAT:g}, not {value}")
     if getattr(settings, "ray", None) is not None:
         check_address(settings.ray, settings.processes)
