@@ -387,6 +387,7 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
         options[:, dead] = 0
     kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
     kept[:, OPTION_ACTIONS] = options[0, :, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+    kept[:, CHOW_LOW:PUNG] &= rules.claims_chows
     kept[:, KONG] &= rules.adds_discards | (state.natural_hands(rows)[rows, state.actor, state.offered] >= 3)
     return kept
 
