@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Text
 
 from mahjong_env.basics.errors import ActionError, RulesError
-from mahjong_env.drawing.text import Reader, outcome_text
+from mahjong_env.drawing.text import Reader, chinese_names, outcome_text
 from mahjong_env.engine.arguments import check_count
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.play.words import CHINESE, UnclearAnswerError, instructions, prompt, read_answer
@@ -58,6 +58,7 @@ class TextSeatEnv(SingleSeatEnv):
         rules = self.engine.rules
         self.instructions = instructions(rules)
         words = [words for streak in range(_MOST_STREAK) for words in rules.deal_words(streak, _MOST_DICE)]
+        words += [rules.chinese, *chinese_names(rules).values()]  # the page of another distribution need not have them
         alphabet = {*string.printable, *self.instructions, *"".join(words), *CHINESE, *"庄东南西北"}
         self.observation_space = Text(_LONGEST, charset=frozenset(alphabet))
         answers: Any = Text(_LONGEST, charset=frozenset({*string.printable, *CHINESE}))  # the parent's are numbers

@@ -13,6 +13,7 @@ from mahjong_env import ACTIONS, VARIANTS, ActionError, Deal, RulesError, action
 from mahjong_env.cli import main
 from mahjong_env.drawing.text import seat_text
 from mahjong_env.environments.registration import ENTRY_MODULES, text_id
+from mahjong_env.play.text_seat import TextSeatEnv
 from mahjong_env.play.words import HOW_TO_ANSWER, UnclearAnswerError, instructions, prompt, read_answer
 from mahjong_env.rulebook.page import rules_in_short
 from mahjong_env.testing import random_actions
@@ -206,6 +207,16 @@ def test_the_checker_of_gymnasium_and_whole_matches(variant):
         assert found == wanted
         over = found[1]
     assert results >= 1
+
+
+def test_a_variant_whose_page_does_not_have_its_chinese_name():
+    class Village(type(rules("hebei"))):
+        chinese = "潮汐村麻将"
+
+    words = TextSeatEnv(Village(base_score=2))
+    observation, _ = words.reset(seed=5)
+    assert "潮汐村麻将" in observation
+    assert words.observation_space.contains(observation)
 
 
 def test_the_instructions_come_with_the_first_observation():
