@@ -34,6 +34,11 @@ class MahjongError(ValueError):
         return f"{message[:_BEGINNING]}{_LEFT_OUT}{message[-_END:]}" if is_long else message
 
 
+def told(error: MahjongError) -> str:
+    """Return what a command prints of an error: its message, and its notes, such as which agent had been asked."""
+    return "\n".join([f"error: {error}", *getattr(error, "__notes__", ())])
+
+
 class NotationError(MahjongError):
     """A text that is not tile, meld or action notation."""
 

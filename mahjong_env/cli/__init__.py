@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 from mahjong_env import __version__
 from mahjong_env.basics import plugins
-from mahjong_env.basics.errors import MahjongError, did_you_mean
+from mahjong_env.basics.errors import MahjongError, did_you_mean, told
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import botzone_command, play_command, rules_command, score_command, show_command
 from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_streams
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             chosen = _parsed(words, name)
             return COMMANDS[chosen.command].run(chosen)
         except MahjongError as error:
-            print(f"error: {error}", file=sys.stderr)
+            print(told(error), file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("\ninterrupted", file=sys.stderr)

@@ -30,7 +30,7 @@ def as_long_as_read(command: Callable[[], int]) -> int:
     """Run a command and return its exit status.
 
     The status is 0 if the reader of its output has gone (``| head``). It is 2 if the output or a file fails in a way
-    that the command has no message for, as on a full disk; one line on stderr then says so.
+    that the command has no message for, as on a full disk; one line on stderr then says so, with the error's notes.
     """
     try:
         try:
@@ -38,12 +38,13 @@ def as_long_as_read(command: Callable[[], int]) -> int:
         finally:
             if sys.stdout is not None:  # it is where the command was begun without one (``>&-``)
                 sys.stdout.flush()
-    except BrokenPipeError:
-        return 0
     except OSError as error:
-        what = error.filename or "the output cannot be written"
+        notes = getattr(error, "__notes__", ())  # it is an agent's own, see `mahjong_env.environments.agents.ask`
+        if isinstance(error, BrokenPipeError) and not notes:
+            return 0
+        what = error.filename or (type(error).__name__ if notes else "the output cannot be written")
         with suppress(OSError):
-            print(f"error: {what}: {error.strerror or error}", file=sys.stderr)
+            print("\n".join([f"error: {what}: {error.strerror or error}", *notes]), file=sys.stderr)
         return 2
     finally:
         for stream in (sys.stdout, sys.stderr):

@@ -147,11 +147,12 @@ def ask(
             thoughts.update((game, note) for game, note in zip(games.tolist(), notes, strict=True) if note)
         else:
             answers = agent.act(engine.view(games), rng)
-    except Exception as error:  # other people's code may raise anything
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
         first = f"game {games[0]}, seat {engine.seat_to_act[games[0]]}"
-        error.add_note(
-            f"the agent {agent_name(agent)!r} was asked for {len(games)} seats, the first of them in {first}"
-        )
+        asked = f"the agent {agent_name(agent)!r} was asked for {len(games)} seats, the first of them in {first}"
+        if isinstance(error, SystemExit):  # the command would end as if it were done
+            raise AgentError(f"{asked}, and called sys.exit({error.code!r}) instead of answering") from error
+        error.add_note(asked)
         raise
     actions = _whole_numbers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
@@ -313,7 +314,7 @@ def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
 def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
     try:
         return importlib.import_module(place)
-    except Exception as error:  # other people's code may raise anything
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
         if isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?"):
             what = f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
             raise kind.error(what) from None
@@ -340,7 +341,7 @@ def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
             sys.modules[name] = module_from_spec(spec)
             spec.loader.exec_module(sys.modules[name])
         return sys.modules[name]
-    except Exception as error:  # other people's code may raise anything
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
         sys.modules.pop(name, None)
         raise kind.wrong(text, f": {place} cannot be run: {type(error).__name__}: {error}") from error
 
@@ -391,7 +392,7 @@ def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Map
         return maker(*arguments, **keywords)
     except MahjongError:
         raise
-    except Exception as error:  # other people's code may raise anything
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
         raise kind.wrong(text, f" cannot be made: {type(error).__name__}: {error}") from error
 
 
@@ -492,7 +493,10 @@ def find_agent(agent: Any) -> Opponent:
     if not _is_agent(made):
         raise AgentError(f"agent {agent!r}: {made!r} is not an agent: it has no act(view, rng)")
     if not isinstance(getattr(made, "name", None), str):  # tables and plots need one
-        setattr(made, "name", agent_name(made))  # noqa: B010 not part of the protocol
+        try:
+            setattr(made, "name", agent_name(made))  # noqa: B010 not part of the protocol
+        except Exception as error:  # slots, frozen dataclasses, properties: their errors have no common parent
+            raise AgentError(f"agent {agent!r}: give its class a `name`, a text; none can be set ({error})") from error
     found: Opponent = made
     return found
 

@@ -55,6 +55,25 @@ def test_closed_pipes_are_no_error():
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("raise BrokenPipeError(32, 'Broken pipe')", "error: BrokenPipeError: Broken pipe"),
+        ("open('no_weights.npz')", "error: no_weights.npz: No such file or directory"),
+        ("mahjong_env.action('discard')", "error: no action is called 'discard'; "),
+    ],
+)
+def test_errors_of_agents_say_who_was_asked(does, said, capsys, tmp_path):
+    lines = "import mahjong_env\n\nclass Mine:\n    name = 'mine'\n\n    def act(self, view, rng):\n        "
+    (tmp_path / "mine.py").write_text(lines + does + "\n", encoding="utf-8")
+    status, _, printed = run(
+        capsys, f"show --variant hebei --seed 1 --agents {shlex.quote(str(tmp_path))}/mine.py:Mine"
+    )
+    first, asked = printed.splitlines()
+    assert (status, first.startswith(said)) == (2, True), first
+    assert asked.startswith("the agent 'mine' was asked for 1 seats, the first of them in game 0, seat ")
+
+
 # --- full disks ----------------------------------------------------------------------------------------------
 
 FULL = "/dev/full"

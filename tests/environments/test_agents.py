@@ -42,6 +42,9 @@ CAUTIOUS = textwrap.dedent(
     def calm():
         return Cautious()
 
+    def leave():
+        raise SystemExit(3)
+
     class Picky:
         def __init__(self, place):
             raise RuntimeError("not today")
@@ -192,6 +195,10 @@ def test_an_object():
         ("cautious_mahjong.py:", "a class is missing: write cautious_mahjong.py:NAME; it offers Cautious, calm"),
         ("syntax.py:Agent", "syntax.py cannot be run: SyntaxError"),
         ("syntax:Agent", "syntax cannot be imported: SyntaxError"),
+        ("leaves.py:Agent", "leaves.py cannot be run: SystemExit: 3"),
+        ("leaves:Agent", "leaves cannot be imported: SystemExit: 3"),
+        ("cautious_mahjong:leave", "cannot be made: SystemExit: 3"),
+        ("nameless.py:Agent", "give its class a `name`, a text; none can be set"),
         ("greedy?claims=maybe", "'claims' is true or false, not 'maybe'"),
         ("greedy?claims=2", "'claims' is true or false, not '2'"),
         ("greedy?claim=true", "has no option 'claim'; its options are: claims"),
@@ -208,6 +215,9 @@ def test_an_object():
 )
 def test_what_is_no_agent_is_an_error_that_says_what_is_valid(spec, message, folder, monkeypatch):
     (folder / "syntax.py").write_text("class Agent(:\n", encoding="utf-8")
+    (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
+    nameless = "class Agent:\n    __slots__ = ()\n\n    def act(self, view, rng):\n        return None\n"
+    (folder / "nameless.py").write_text(nameless, encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.chdir(folder)
     for make in (find_agent, make_agent):
@@ -280,6 +290,18 @@ def test_an_error_of_an_agent_itself_is_raised_with_a_note_that_names_it():
             ask(Fails(0), engine, games, rng, thoughts)
         note = f"the agent 'stubborn' was asked for 2 seats, the first of them in game 3, seat {engine.seat_to_act[3]}"
         assert raised.value.__notes__ == [note]
+
+
+def test_an_agent_that_leaves_python_is_an_error_that_names_it():
+    class Leaves(Answers):
+        def act(self, view, rng):
+            sys.exit(self.answer)
+
+    engine, games, rng = make_engine("hebei", 6, seed=1), np.array([3, 5]), np.random.default_rng(0)
+    seat = engine.seat_to_act[3]
+    message = rf"'stubborn' was asked for 2 seats, the first .* game 3, seat {seat}, and called sys.exit\(0\)"
+    with pytest.raises(AgentError, match=message):
+        ask(Leaves(0), engine, games, rng)
 
 
 @pytest.mark.parametrize("name", ["random", "value", "policy", "policy:hebei?sample=true"])

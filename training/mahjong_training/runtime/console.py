@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Final
 
 from mahjong_env import AgentError, MahjongError, MissingExtraError
+from mahjong_env.basics.errors import told
 from mahjong_training.errors import InterruptedRunError
 
 CTRL_C, TERMINATED = 130, 143
@@ -66,7 +67,7 @@ def status_of(command: Callable[[], object]) -> int:
         print(interrupt, file=sys.stderr)
         return interrupt.status
     except MahjongError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt as interrupt:
         print("interrupted", file=sys.stderr)
