@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -100,6 +101,14 @@ class TestAddresses:
         _, (_, wrong) = ray_cluster.answer_of({**versions(), "mahjong_env": "9"})
         assert wrong == f"has other versions: mahjong_env is {versions()['mahjong_env']} and not 9"
 
+    def test_a_task_is_done_in_the_drivers_folder_where_the_node_has_it(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)  # and back at the end
+        there = tmp_path / "there"
+        there.mkdir()
+        for number, folder in enumerate((there, tmp_path / "elsewhere")):
+            task = f"folder {number}", pickle.dumps((where, None, None)), None
+            assert ray_cluster.answer_of(dict(versions()), str(folder), *task) == ("value", there)
+
 
 @on_ray
 @pytest.mark.usefixtures("cluster")
@@ -142,6 +151,14 @@ class TestCommands:
         for file in files:
             assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "calm" / file).read_bytes()
 
+    def test_files_are_named_from_the_folder_of_the_command(self, tmp_path, agents, monkeypatch):
+        """The workers were started in another folder, and the agents of a recording are made by them."""
+        monkeypatch.chdir(tmp_path)
+        words = ["record", "--variant", "hebei", "--hands", "3", "--agents", f"{Path(agents).name}:First"]
+        for name, more in (("here", ()), ("there", ("--ray", "local"))):
+            assert main([*words, "--out", name, *more]) == 0
+        assert Path("here/hands-00000.npy").read_bytes() == Path("there/hands-00000.npy").read_bytes()
+
     def test_a_task_that_kills_every_worker_is_given_up(self, tmp_path, agents, capsys):
         fatal = f"{agents}:Fatal?marker={tmp_path}/killed&times=99"
         assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", fatal, "--ray", "local"]) == 2
@@ -171,6 +188,10 @@ with connected("local", workers=1, store=80 * 2**20), RayExecutor("local") as ex
 
 def big(state, task):
     return np.full(30 * 2**20, state + task, np.uint8)
+
+
+def where(state, task):
+    return Path.cwd()
 
 
 def shouts(state, task):

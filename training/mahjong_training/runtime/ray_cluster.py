@@ -14,7 +14,7 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from pickle import PicklingError
@@ -65,7 +65,7 @@ class RayExecutor(Executor):
 
     def _pack(self, work: Any, state: Any, make: Callable[[], Any] | None) -> tuple[Any, ...]:
         ray = self._connect()
-        return dict(versions()), uuid.uuid4().hex, ray.put(_packed(ray, (work, state, None)))
+        return dict(versions()), os.getcwd(), uuid.uuid4().hex, ray.put(_packed(ray, (work, state, None)))
 
     def _submit(self, sent: tuple[Any, ...], task: Any) -> Any:
         return self._task.remote(*sent, task)
@@ -229,11 +229,13 @@ def _on_a_node() -> Callable[..., tuple[str, Any]]:
     return answer
 
 
-def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
+def answer_of(expected: Versions, folder: str = "", *task: Any) -> tuple[str, Any]:
     """Compare the versions of a node with the driver's, and carry out a task there as `carry_out` does.
 
     Args:
         expected: the versions of the driver.
+        folder: the driver's working folder, which becomes this process's where the node has it: names of files, such
+            as that of an agent that is made here, then mean the same files.
         *task: the arguments of `carry_out`; without any, only the versions are compared.
 
     Returns:
@@ -243,6 +245,9 @@ def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
     if wrong := differences(expected, versions()):
         return "unfit", (socket.gethostname(), f"has other versions: {', '.join(wrong)}")
     try:
+        if task:
+            with suppress(OSError):
+                os.chdir(folder)
         set_threads(1)  # a task has one core
         return "value", carry_out(*task) if task else None
     except MahjongError as error:
