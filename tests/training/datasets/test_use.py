@@ -283,16 +283,30 @@ def test_a_missing_package_is_named(hebei, tmp_path, monkeypatch, package, call)
         call(open_dataset(hebei), str(tmp_path / "file"))
 
 
-def test_what_minari_refuses_is_an_error_about_the_dataset(hebei, monkeypatch):
+@pytest.fixture
+def minari(monkeypatch):
+    """A module in the place of Minari."""
+    package = ModuleType("minari")
+    package.data_collector = ModuleType("minari.data_collector")
+    package.data_collector.EpisodeBuffer = dict
+    monkeypatch.setitem(sys.modules, "minari", package)
+    monkeypatch.setitem(sys.modules, "minari.data_collector", package.data_collector)
+    return package
+
+
+def test_minari_without_pyarrow_is_a_missing_extra(hebei, minari, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"need minari and pyarrow: pip install 'mahjong-env\[datasets\]'"):
+        to_minari(open_dataset(hebei), "mine-v0")
+
+
+def test_what_minari_refuses_is_an_error_about_the_dataset(hebei, minari):
+    pytest.importorskip("pyarrow")
+
     def refuses(*arguments, **more):
         raise ValueError("A Minari dataset with ID mine-v0 already exists")
 
-    minari = ModuleType("minari")
     minari.create_dataset_from_buffers = refuses
-    minari.data_collector = ModuleType("minari.data_collector")
-    minari.data_collector.EpisodeBuffer = dict
-    monkeypatch.setitem(sys.modules, "minari", minari)
-    monkeypatch.setitem(sys.modules, "minari.data_collector", minari.data_collector)
     with pytest.raises(DatasetError, match=r"Minari refuses 'mine-v0': .* already exists"):
         to_minari(open_dataset(hebei).where(seats=[0]), "mine-v0")
 

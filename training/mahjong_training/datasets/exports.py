@@ -147,15 +147,18 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
         The Minari dataset.
 
     Raises:
-        MissingExtraError: Minari is not installed.
+        MissingExtraError: Minari or pyarrow is not installed.
         DatasetError: there are no decisions, they cannot be read (see `Decisions.batches`), or Minari refuses the
             dataset, as it does where the name is taken.
     """
     try:
         import minari
+        import pyarrow  # noqa: F401  # with which Minari writes what follows
         from minari.data_collector import EpisodeBuffer
     except ImportError as error:
-        raise MissingExtraError("Minari datasets need minari: pip install 'mahjong-env[datasets]' minari") from error
+        raise MissingExtraError(
+            "Minari datasets need minari and pyarrow: pip install 'mahjong-env[datasets]' minari"
+        ) from error
     _refuse_none(decisions)
     space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
     buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(episodes(decisions))]
