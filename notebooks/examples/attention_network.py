@@ -25,7 +25,7 @@ from mahjong_env import EVENTS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.state.arrays import Event
 
-LENGTH = 96  # events that are read, the latest ones; a hand rarely has more
+LENGTH = 96  # events that are read, the latest ones; few hands have more in Fuzhou, most have in MCR
 
 
 class Attention(nn.Module):

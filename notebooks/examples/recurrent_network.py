@@ -8,7 +8,7 @@ It has no strong inputs: it sees the hand and what has happened (`view.events`),
 the illegal ones are left out. It begins with random weights, so train it for long; attention_network.py is a network
 that begins as greedy.
 
-It reads the whole hand anew at every decision. No state is kept between decisions, so none can be stale.
+It reads the latest events anew at every decision. No state is kept between decisions, so none can be stale.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mahjong_env import ACTIONS, EVENTS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.state.arrays import Event
 
-LENGTH = 96  # events that are read, the latest ones; a hand rarely has more
+LENGTH = 96  # events that are read, the latest ones; few hands have more in Fuzhou, most have in MCR
 
 
 class Recurrent(nn.Module):
