@@ -246,6 +246,13 @@ class TestCommand:
             assert told in capsys.readouterr().err
         assert files(copy) == before
 
+    def test_one_whose_agent_failed_at_once_leaves_nothing_behind(self, tmp_path, capsys):
+        agent, out = tmp_path / "mine.py", tmp_path / "hands"
+        agent.write_text("class Mine:\n    name = 'mine'\n    def act(self, view, rng): pass\n", encoding="utf-8")
+        assert record(out, "--agents", f"{agent}:Mine") == 2
+        assert "0 of 24 hands are kept" in capsys.readouterr().err
+        assert record(out, "--agents", "random") == 0  # anything else, be it the same agent, mended
+
     @pytest.mark.parametrize(
         ("text", "told"),
         [

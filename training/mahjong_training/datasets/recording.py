@@ -164,7 +164,8 @@ def write_dataset(
 ) -> int:
     """Write the missing shards of a dataset, with several processes or on a cluster whose nodes share the folder.
 
-    A dataset that is already in the folder must have the same settings; only its number of games may be smaller.
+    A dataset that is already in the folder must have the same settings; only its number of games may be smaller. One
+    that ended before its first shard was complete is replaced.
 
     Args:
         settings: the settings of the dataset.
@@ -216,6 +217,8 @@ def _check_settings(settings: Settings, folder: Path) -> None:
             raise DatasetError(f"{folder}: the {layout.CARD} here is not that of a dataset; choose another --out")
         return
     kept = Settings.read(folder)
+    if not any(shard_file(folder, "hands", shard).exists() for shard in range(kept.shards)):
+        return  # it ended before its first shard was complete, perhaps because an agent failed
     if settings.games < kept.games:
         raise DatasetError(f"{folder}: there is a dataset of {kept.hands} hands already; --hands cannot be less")
     ours, theirs = (json.loads(one.to_json()) for one in (replace(settings, games=kept.games), kept))
