@@ -14,13 +14,14 @@ from mahjong_agents import make_agent
 from mahjong_agents.policy.file import SHIPPED
 from mahjong_env import rules
 from mahjong_training.config import BestResponseConfig, PsroConfig, TrainConfig
-from mahjong_training.errors import TrainingError
+from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation import matches, standing
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import best_response, psro, run
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.best_response import FILE
 from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.runtime.console import resume_hint
 from mahjong_training.seeds import USER_SEEDS, response_seed
 
 CONFIG = BestResponseConfig(variant="hebei", agent="closed-greedy", hands=64, deals=30, start="greedy")
@@ -120,6 +121,18 @@ def test_it_goes_on_against_the_same_agent(tmp_path, monkeypatch):
     own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
     with pytest.raises(TrainingError, match="Mine has changed since this run met it"):
         best_response.run(replace(config, resume=True))
+
+
+def test_an_interrupted_test_says_that_what_was_learned_is_kept(tmp_path, monkeypatch):
+    for file in (RunFolder(tmp_path).best, RunFolder(tmp_path).initial):
+        file.write_bytes((SHIPPED / "hebei.zip").read_bytes())
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(best_response, "play_contests", interrupted)
+    with pytest.raises(InterruptedRunError, match=r"interrupted; what was learned is kept in .*; resume with --resume"):
+        best_response._tested(rules("hebei"), CONFIG, RunFolder(tmp_path))
 
 
 def test_what_cannot_be_is_found_before_it_learns(tmp_path, monkeypatch):
@@ -246,6 +259,27 @@ def test_a_wrong_setting_of_rounds_is_found_before_anything_is_played(wrong, tol
     with pytest.raises(TrainingError, match=told):
         psro.run(replace(POOL, out=tmp_path / "pool", **wrong))
     assert not (tmp_path / "pool" / psro._SETTINGS).exists()
+
+
+def test_before_its_first_round_a_run_gives_way_to_another(tmp_path):
+    """An agent that failed in the matrix can be mended."""
+    psro._keep_settings(POOL, {"mine": ["one"]}, tmp_path)
+    psro._keep_settings(replace(POOL, deals=31), {"mine": ["two"]}, tmp_path)
+    first = RunFolder(psro._round_folder(tmp_path, 1))
+    first.path.mkdir()
+    first.config.touch()
+    with pytest.raises(TrainingError, match="mine has changed since the run began"):
+        psro._keep_settings(replace(POOL, deals=31), {"mine": ["one"]}, tmp_path)
+    with pytest.raises(TrainingError, match="another --deals: 31"):
+        psro._keep_settings(POOL, {"mine": ["two"]}, tmp_path)
+
+
+def test_its_rounds_are_resumed_with_the_same_command(tmp_path, monkeypatch):
+    """It has no --resume."""
+    monkeypatch.setattr(psro, "_payoffs", lambda *given: sys.exit(f"resume with {resume_hint()}"))
+    with pytest.raises(SystemExit, match="resume with the same command"):
+        psro.run(replace(POOL, out=tmp_path / "pool"))
+    assert resume_hint() == "--resume"
 
 
 def test_it_does_not_go_on_with_other_seeds(tmp_path):

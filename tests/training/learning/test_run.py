@@ -206,6 +206,20 @@ class TestRuns:
         with pytest.raises(TrainingError, match=r"--reward .*own.py:reward has changed since this run met it"):
             ppo_run.run(replace(config, hands=7, resume=True))
 
+    def test_an_agent_that_failed_before_anything_was_kept_may_be_mended(self, measured, tmp_path):
+        own = tmp_path / "own.py"
+        own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
+        config = replace(QUICK, out=tmp_path / "run", evaluation_agents=(f"{own}:Mine",))
+        measured.stops_at = 1  # where it failed
+        with pytest.raises(InterruptedRunError):
+            ppo_run.run(config)
+        own.write_text("from mahjong_agents import GreedyAgent as Mine\n", encoding="utf-8")
+        folder = ppo_run.run(replace(config, resume=True))
+        assert folder.checkpoint.exists()
+        own.write_text("from mahjong_agents import RandomAgent as Mine\n", encoding="utf-8")
+        with pytest.raises(TrainingError, match=r"own.py:Mine has changed since this run met it"):
+            ppo_run.run(replace(config, resume=True))
+
     def test_who_is_named_twice_is_met_twice_as_often(self, measured, tmp_path):
         config = replace(QUICK, out=tmp_path / "run", opponents=("random", "random", "greedy"))
         with closing(ppo_run.PpoRun(config, RunFolder(tmp_path / "run"))) as run:

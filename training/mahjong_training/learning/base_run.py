@@ -349,7 +349,10 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
                     digests = run.digests()
-                    folder.check_met({name: one for name, one in digests.items() if not name.startswith("--reward")})
+                    if folder.checkpoint.exists():  # without one, the run begins again
+                        folder.check_met(
+                            {name: one for name, one in digests.items() if not name.startswith("--reward")}
+                        )
                     run.load()
                     if run.learned:
                         folder.check_met(digests)

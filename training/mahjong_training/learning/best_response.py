@@ -23,7 +23,7 @@ from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.evaluation.standing import Kept
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.runtime.console import status
+from mahjong_training.runtime.console import resume_hint, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, provenance
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_settings
@@ -174,7 +174,8 @@ def _tested(rules: Rules, config: BestResponseConfig, folder: RunFolder) -> tupl
         Contest.of(rules, agents, one_against_copies(policy, config.agent, rules.people), range(config.deals))
         for policy in policies
     ]
-    with status() as tell:
+    kept = f"what was learned is kept in {folder.path}; resume with {resume_hint()}"
+    with saying_what_is_kept(lambda: kept) as tell:
         tell(f"the test: {config.deals:,} deals")
         found = [one.result(parts) for one, parts in play_contests(tests, agents, config, response_seed(config.seed))]
     return found[0], found[-1]

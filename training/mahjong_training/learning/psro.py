@@ -31,7 +31,7 @@ from mahjong_training.evaluation.standing import lines
 from mahjong_training.learning import best_response
 from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.runtime.console import kept_in, saying_what_is_kept
+from mahjong_training.runtime.console import kept_in, resumed_with, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests, replaced
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
@@ -89,7 +89,7 @@ def run(config: PsroConfig) -> list[Round]:
     check_file(out / FILE)
     set_threads(config.threads)
     rounds: list[Round] = []
-    with alone_in(out):
+    with alone_in(out), resumed_with("the same command"):
         _keep_settings(config, digests, out)
         while True:
             payoffs = _payoffs(rules, pool, config, out)
@@ -117,7 +117,10 @@ def run(config: PsroConfig) -> list[Round]:
 
 
 def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out: Path) -> None:
-    """Write the settings and agents to the folder, or check that they agree with those of the run in it."""
+    """Write the settings and agents to the folder, or check that they agree with those of the run in it.
+
+    Before its first round has begun, a run gives way to another, as one of its agents may have failed.
+    """
     free = {"rounds", "judge_hands", "processes", "ray", "threads", "out"}
     settings = json.loads(json.dumps({name: value for name, value in asdict(config).items() if name not in free}))
     path = out / _SETTINGS
@@ -129,9 +132,10 @@ def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out
             raise TrainingError(f"{path}: the settings of this run cannot be read ({error})") from error
         if _SEEDS not in kept:
             raise TrainingError(f"{out}: an older version began this run, with other seeds; choose another --out")
-        for agent in replaced(known, digests):
+        has_begun = RunFolder(_round_folder(out, 1)).config.exists()
+        for agent in replaced(known, digests) if has_begun else ():
             raise TrainingError(f"{out}: {agent} has changed since the run began; choose another --out")
-        if other := [name for name in settings if settings[name] != kept.get(name)]:
+        if other := [name for name in settings if has_begun and settings[name] != kept.get(name)]:
             name = other[0]
             raise TrainingError(f"{out}: the run began with another --{name}: {kept.get(name)!r}; choose another --out")
     write_text(path, plain_json(settings | {_DIGESTS: digests, _SEEDS: "hashed"}) + "\n")
@@ -163,7 +167,7 @@ def _settings_of_round(
     config: PsroConfig, out: Path, pool: tuple[str, ...], mixture: NDArray[np.float64], rounds: list[Round]
 ) -> TrainConfig:
     """Return the settings of the round after ``rounds``, which learns to beat a mixture."""
-    folder = out / f"round_{len(rounds) + 1}"
+    folder = _round_folder(out, len(rounds) + 1)
     shares = mixture.round(4)  # a run resumed on another processor, with other last bits, keeps its odds
     kept = np.where(shares >= _LEAST_SHARE, shares, 0)
     drawn = [(spec, float(share)) for spec, share in zip(pool, kept / kept.sum(), strict=True) if share]
@@ -181,6 +185,10 @@ def _settings_of_round(
         evaluation_agents=(max(drawn, key=lambda one: one[1])[0],),
         evaluation_deals=config.evaluation_deals,
     )
+
+
+def _round_folder(out: Path, number: int) -> Path:
+    return out / f"round_{number}"
 
 
 def _seed(config: PsroConfig, number: int, *, is_judge: bool) -> int:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -22,6 +23,7 @@ CTRL_C, TERMINATED = 130, 143
 """The exit statuses after Ctrl-C and after SIGTERM, by the convention of shells."""
 AGAIN: Final = "MAHJONG_ENV_AGAIN"
 """The environment variable by which the Makefile, when it starts a run, says how to resume it."""
+_RESUME: Final = ContextVar("how runs are resumed", default="--resume")
 
 
 class Terminated(KeyboardInterrupt):
@@ -52,8 +54,18 @@ def exit_status(interrupt: KeyboardInterrupt) -> int:
 
 
 def resume_hint() -> str:
-    """Return the command or option that resumes a run: the one that the Makefile has given, or ``--resume``."""
-    return os.environ.get(AGAIN) or "--resume"
+    """Return what resumes a run: the command that the Makefile has given, `resumed_with`, or ``--resume``."""
+    return os.environ.get(AGAIN) or _RESUME.get()
+
+
+@contextmanager
+def resumed_with(how: str) -> Iterator[None]:
+    """Let runs that are parts of another command say that this resumes them."""
+    before = _RESUME.set(how)
+    try:
+        yield
+    finally:
+        _RESUME.reset(before)
 
 
 def status_of(command: Callable[[], object]) -> int:
