@@ -484,6 +484,7 @@ OF_OTHERS = [
     ("rule-values --variant hebei --knobs colour=red", "colour"),
     ("rule-values --variant hebei --rows Nothing", "hebei has no row 'Nothing'; there are Dealer Win"),
     ("rule-values --variant hebei --together", "--together makes one change"),
+    ("rule-values --variant hebei --all-rows --rows Nothing", "--all-rows strikes out every row: leave out --rows"),
     ("rule-values --variant hebei --all-knobs --knobs cap=2", "--all-knobs turns each knob by itself"),
     ("rule-values --variant hebei --agents greedy greedy", "--agents names one agent, or 3"),
     ("rule-values --variant hebei --agents nobody", "nobody"),
@@ -542,6 +543,7 @@ OF_OTHERS = [
     ("leaderboard submit --variant hebei --out . --agent greedy --name mine --deals 0", "--deals"),
     ("leaderboard submit --variant hebei --out . --agent greedy --name mine --beacon=", "--beacon is a text that"),
     ("ceilings --bases nobody", "nobody"),
+    ("ceilings --search-near", "--search-near is about the search, which --search-deals 0 leaves out"),
     ("ceilings --deals 0", "--deals and --search-deals are both 0"),
 ]
 

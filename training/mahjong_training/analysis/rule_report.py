@@ -31,6 +31,8 @@ class RuleStudy(Study):
         super().__init__(config, read_rules(config.variant, config.house))
         if config.all_knobs and (config.knobs or config.together):
             raise TrainingError("--all-knobs turns each knob by itself: leave out --knobs and --together")
+        if config.all_rows and config.rows:
+            raise TrainingError("--all-rows strikes out every row: leave out --rows")
         knobs, self._unknown = every_knob(self.rules, config.hands) if config.all_knobs else (list(config.knobs), [])
         rows = [row.name for row in self.rules.rows] if config.all_rows else list(config.rows)
         if config.together and not (knobs or rows):

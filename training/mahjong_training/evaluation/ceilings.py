@@ -148,6 +148,8 @@ def run(config: CeilingsConfig) -> dict[str, dict[str, Any]]:
     check_settings(config, zero=("deals", "search_deals"))
     if not config.deals and not config.search_deals:
         raise TrainingError("--deals and --search-deals are both 0, which measures nothing: give one of them more")
+    if config.search_near and not config.search_deals:
+        raise TrainingError("--search-near is about the search, which --search-deals 0 leaves out")
     check_file(config.out)
     known = _known(config.out)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
