@@ -349,10 +349,9 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                 kind.check(config)
                 with closing(kind(config, folder)) as run:
                     digests = run.digests()
+                    but_rewards = {name: one for name, one in digests.items() if not name.startswith("--reward")}
                     if folder.checkpoint.exists():  # without one, the run begins again
-                        folder.check_met(
-                            {name: one for name, one in digests.items() if not name.startswith("--reward")}
-                        )
+                        folder.check_met(but_rewards)
                     run.load()
                     if run.learned:
                         folder.check_met(digests)

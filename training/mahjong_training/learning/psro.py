@@ -132,12 +132,13 @@ def _keep_settings(config: PsroConfig, digests: Mapping[str, Sequence[str]], out
             raise TrainingError(f"{path}: the settings of this run cannot be read ({error})") from error
         if _SEEDS not in kept:
             raise TrainingError(f"{out}: an older version began this run, with other seeds; choose another --out")
-        has_begun = RunFolder(_round_folder(out, 1)).config.exists()
-        for agent in replaced(known, digests) if has_begun else ():
-            raise TrainingError(f"{out}: {agent} has changed since the run began; choose another --out")
-        if other := [name for name in settings if has_begun and settings[name] != kept.get(name)]:
-            name = other[0]
-            raise TrainingError(f"{out}: the run began with another --{name}: {kept.get(name)!r}; choose another --out")
+        if RunFolder(_round_folder(out, 1)).config.exists():
+            for agent in replaced(known, digests):
+                raise TrainingError(f"{out}: {agent} has changed since the run began; choose another --out")
+            for name in settings:
+                if settings[name] != kept.get(name):
+                    was = f"the run began with another --{name}: {kept.get(name)!r}"
+                    raise TrainingError(f"{out}: {was}; choose another --out")
     write_text(path, plain_json(settings | {_DIGESTS: digests, _SEEDS: "hashed"}) + "\n")
 
 
